@@ -1,0 +1,126 @@
+// Host orchestration: allocates windows and dispatches one kernel a rank.
+#ifndef SYMRACE_CORE_HOST_H_
+#define SYMRACE_CORE_HOST_H_
+
+#include <absl/status/status.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <source_location>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "core/heap.h"
+#include "core/tensor.h"
+
+namespace symrace {
+
+// A kernel with its arguments, stored in place: dispatching allocates nothing.
+class Task {
+ public:
+  static constexpr std::size_t kCapacity = 1024;
+
+  Task() = default;
+  Task(const Task&) = delete;
+  Task& operator=(const Task&) = delete;
+  ~Task() { clear(); }
+
+  template <class Closure>
+  void assign(Closure closure) {
+    static_assert(sizeof(Closure) <= kCapacity && alignof(Closure) <= alignof(std::max_align_t),
+                  "kernel arguments are too large: pass big values by pointer");
+    clear();
+    new (storage_) Closure(std::move(closure));
+    run_ = [](void* object) { (*static_cast<Closure*>(object))(); };
+    destroy_ = [](void* object) { static_cast<Closure*>(object)->~Closure(); };
+  }
+  void run() { run_(storage_); }
+  void clear() {
+    if (destroy_ != nullptr) destroy_(storage_);
+    destroy_ = nullptr;
+    run_ = nullptr;
+  }
+  explicit operator bool() const { return run_ != nullptr; }
+
+ private:
+  alignas(std::max_align_t) std::byte storage_[kCapacity];
+  void (*run_)(void*) = nullptr;
+  void (*destroy_)(void*) = nullptr;
+};
+
+}  // namespace symrace
+
+namespace pld {
+
+// device(r): which rank a dispatch is for, as `device=r` in the documents.
+struct Device {
+  pl::Index rank;
+};
+inline Device device(pl::Index rank) { return {rank}; }
+
+// A window buffer on every rank, not yet given a shape.
+struct WindowBuffer {
+  const symrace::Window* window = nullptr;
+};
+
+class Host {
+ public:
+  using Location = std::source_location;
+
+  explicit Host(symrace::SymmetricHeap& heap);
+
+  std::int32_t world_size() const { return heap_.ranks(); }
+
+  // The same offset on every rank, zero-filled, at least 4 KiB. `name` (a literal) appears in
+  // reports. Throws KernelError for sizes <= 0 and when the heap is full.
+  WindowBuffer alloc_window_buffer(std::int64_t bytes, const char* name = nullptr,
+                                   Location where = Location::current());
+  WindowBuffer alloc_window_buffer(pl::Shape shape, pl::DType dtype, const char* name = nullptr,
+                                   Location where = Location::current());
+
+  // The buffer seen as a tensor. Throws KernelError when the shape does not fit its bytes.
+  template <pl::Element T>
+  DistributedTensor<T> window(const WindowBuffer& buffer, pl::Shape shape,
+                              Location where = Location::current()) {
+    check_window(buffer, shape, sizeof(T), where);
+    return {buffer.window, shape.rows.value(), shape.cols.value()};
+  }
+
+  // Runs `kernel(args...)` on a rank once orchestration is over. Every rank needs exactly one.
+  template <class Kernel, class... Args>
+  void dispatch(Device device, Kernel kernel, Args... args) {
+    task_for(device).assign([kernel, args = std::tuple<Args...>(std::move(args)...)]() {
+      std::apply(kernel, args);
+    });
+  }
+
+  // --- For engines ---
+  // Forgets windows and dispatches of the previous schedule; the heap must be zero again.
+  void begin_schedule();
+  // FailedPrecondition unless every rank was dispatched exactly once.
+  absl::Status check_dispatches() const;
+  symrace::Task& task(std::int32_t rank) { return tasks_[static_cast<std::size_t>(rank)]; }
+  const std::deque<symrace::Window>& windows() const { return windows_; }
+  std::size_t window_count() const { return window_count_; }
+
+ private:
+  symrace::Task& task_for(Device device);
+  static void check_window(const WindowBuffer& buffer, pl::Shape shape, std::size_t element_bytes,
+                           Location where);
+
+  symrace::SymmetricHeap& heap_;
+  std::deque<symrace::Window> windows_;  // deque: views point at its elements
+  std::deque<std::string> default_names_;
+  std::size_t window_count_ = 0;
+  std::vector<symrace::Task> tasks_;
+  std::int32_t dispatched_ = 0;
+  std::int64_t surplus_device_ = -1;  // first device dispatched twice or out of range
+};
+
+}  // namespace pld
+
+#endif  // SYMRACE_CORE_HOST_H_

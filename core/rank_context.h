@@ -1,0 +1,39 @@
+// What a kernel's ops find through the current-rank pointer, the only global of the project.
+#ifndef SYMRACE_CORE_RANK_CONTEXT_H_
+#define SYMRACE_CORE_RANK_CONTEXT_H_
+
+#include <cstdint>
+
+#include "core/fabric.h"
+#include "core/tile_pool.h"
+
+namespace symrace {
+
+struct RankContext {
+  std::int32_t rank = 0;
+  std::int32_t world_size = 0;
+  std::int32_t device = 0;
+  Fabric* fabric = nullptr;
+  TilePool* tiles = nullptr;
+  bool in_core_group = false;  // inside pl::at(Level::CORE_GROUP, ...)
+};
+
+namespace internal {
+// Set by the engine whenever it hands control to a rank; null outside kernels.
+inline thread_local constinit RankContext* current_rank_pointer = nullptr;
+}  // namespace internal
+
+// The rank that runs now. Throws KernelError outside a kernel.
+inline RankContext& current_rank(const Site& site);
+
+[[noreturn]] void throw_outside_kernel(const Site& site);
+
+inline RankContext& current_rank(const Site& site) {
+  RankContext* context = internal::current_rank_pointer;
+  if (context == nullptr) throw_outside_kernel(site);
+  return *context;
+}
+
+}  // namespace symrace
+
+#endif  // SYMRACE_CORE_RANK_CONTEXT_H_

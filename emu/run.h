@@ -1,0 +1,79 @@
+// One schedule of a program: what it is asked for, and what came of it.
+#ifndef SYMRACE_EMU_RUN_H_
+#define SYMRACE_EMU_RUN_H_
+
+#include <absl/status/status.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <source_location>
+#include <string>
+#include <vector>
+
+#include "core/fabric.h"
+#include "core/program.h"
+#include "emu/event_log.h"
+#include "emu/model.h"
+
+namespace emu {
+
+enum class VehicleKind : std::uint8_t { kFiber, kThread };
+
+struct Options {
+  Model model = Model::documented();
+  VehicleKind vehicle = VehicleKind::kFiber;
+  // Largest piece of a transfer in bytes; 0: a whole transfer, or a chunk of a chunked one.
+  std::int64_t burst_bytes = 0;
+  // Decisions after which a run counts as stuck; 0: a million a rank.
+  std::uint64_t max_steps = 0;
+  std::size_t stack_bytes = 256 * 1024;
+  // Device of each rank; empty: rank r on device r.
+  std::vector<std::int32_t> devices = {};
+  // Set (by a signal handler, say) to end a run early, as kInterrupted.
+  const std::atomic<bool>* interrupt = nullptr;
+};
+
+enum class Outcome : std::uint8_t {
+  kOk,           // ended, output equals the golden
+  kMismatch,     // ended, output differs
+  kDeadlock,     // no transition enabled and a rank unfinished
+  kStepBound,    // max_steps decisions and no end
+  kError,        // a kernel asked for what the hardware cannot do, or threw
+  kInterrupted,  // Options::interrupt was set
+};
+
+// A rank that had not finished when a run ended stuck.
+struct StuckRank {
+  std::int32_t rank = 0;
+  symrace::OpKind op = symrace::OpKind::kWait;
+  std::source_location where;
+  // Of a wait (or of the last failed test, at a step bound):
+  bool on_cell = false;
+  std::string window;
+  std::int64_t cell = 0;  // index of the INT32 cell in its window
+  std::int32_t expected = 0;
+  std::int32_t actual = 0;
+  pld::WaitCmp cmp = pld::WaitCmp::Eq;
+};
+
+struct RunResult {
+  Outcome outcome = Outcome::kOk;
+  std::uint64_t seed = 0;
+  std::uint64_t decisions = 0;
+  std::string error = {};               // kError: one line
+  std::vector<StuckRank> stuck = {};    // kDeadlock, kStepBound
+  std::vector<symrace::Mismatch> mismatches = {};  // kMismatch; filled when recorded
+};
+
+// A recorded run: everything needed to show it and to repeat it.
+struct RecordedRun {
+  RunResult result;
+  EventLog log;                           // emu/event_log.h
+  std::uint64_t trace_hash = 0;           // of the log, independent of machine and build
+  std::vector<Decision> decisions = {};   // what the strategy chose, for ReplayStrategy
+};
+
+}  // namespace emu
+
+#endif  // SYMRACE_EMU_RUN_H_

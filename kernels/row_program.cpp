@@ -1,0 +1,176 @@
+#include "kernels/row_program.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/rng.h"
+
+namespace kernels {
+namespace {
+
+constexpr int kNeverWritten = -77;  // what y holds before a schedule
+
+template <pl::Element T>
+T random_element(symrace::SplitMix64& generator) {
+  const std::uint64_t bits = generator.next();
+  const bool negative = (bits & 1) != 0;
+  if constexpr (pl::FloatingElement<T>) {
+    // [0.5, 1.5), a multiple of 2^-23.
+    const float magnitude = 0.5F + static_cast<float>((bits >> 8) & 0x7fffff) * 0x1p-23F;
+    return static_cast<T>(negative ? -magnitude : magnitude);
+  } else {
+    const auto magnitude = static_cast<std::int32_t>(1 + (bits >> 8) % 30);
+    return static_cast<T>(negative ? -magnitude : magnitude);
+  }
+}
+
+template <pl::Element T>
+bool same_bits(T a, T b) {
+  return std::memcmp(&a, &b, sizeof(T)) == 0;
+}
+
+template <pl::Element T>
+std::string text_of(T value) {
+  if constexpr (pl::FloatingElement<T>) {
+    return absl::StrCat(static_cast<float>(value));
+  } else {
+    return absl::StrCat(static_cast<std::int32_t>(value));
+  }
+}
+
+}  // namespace
+
+template <pl::Element T>
+Matrix<T> random_matrix(std::int64_t rows, std::int64_t cols, std::uint64_t seed,
+                        std::uint64_t stream) {
+  Matrix<T> matrix(rows, cols);
+  symrace::SplitMix64 generator(seed ^ (stream * 0xd1342543de82ef95));
+  for (T& value : matrix.values) value = random_element<T>(generator);
+  return matrix;
+}
+
+template <pl::Element T>
+RowProgram<T>::RowProgram(const symrace::Arguments& arguments, std::int64_t output_cols)
+    : ranks_(arguments.ranks),
+      size_(arguments.size),
+      x_(random_matrix<T>(arguments.ranks, arguments.size, arguments.data_seed)),
+      y_(arguments.ranks, output_cols == 0 ? arguments.size : output_cols) {
+  name_data("input", x_);
+}
+
+template <pl::Element T>
+void RowProgram<T>::orchestrate(pld::Host& host_object) {
+  std::fill(y_.values.begin(), y_.values.end(), static_cast<T>(kNeverWritten));
+  host(host_object);
+}
+
+template <pl::Element T>
+void RowProgram<T>::expect_ring_shift(std::int64_t shift, int factor) {
+  golden_ = Matrix<T>(ranks_, size_);
+  for (std::int64_t r = 0; r < ranks_; ++r) {
+    for (std::int64_t i = 0; i < size_; ++i) {
+      golden_.row(r)[i] = pl::arithmetic::mul(x_.row(ring(r, shift, ranks_))[i],
+                                              static_cast<T>(factor));
+    }
+  }
+}
+
+template <pl::Element T>
+bool RowProgram<T>::matches() const {
+  return std::memcmp(y_.values.data(), golden_.values.data(), y_.values.size() * sizeof(T)) == 0;
+}
+
+template <pl::Element T>
+std::string RowProgram<T>::identify(std::int64_t r) const {
+  const T* actual = y_.row(r);
+  const std::int64_t cols = y_.cols;
+  struct Candidate {
+    std::string name;
+    const T* first;             // null: the constant
+    const T* second = nullptr;  // not null: the sum of both
+    T constant{};
+    T at(std::int64_t i) const {
+      if (first == nullptr) return constant;
+      return second == nullptr ? first[i] : pl::arithmetic::add(first[i], second[i]);
+    }
+  };
+  std::vector<Candidate> candidates = {
+      {"zeros", nullptr, nullptr, T{}},
+      {"never written", nullptr, nullptr, static_cast<T>(kNeverWritten)},
+      {"as expected", golden_.row(r)}};
+  for (const Reference& reference : references_) {
+    if (reference.rows.cols != cols) continue;
+    for (std::int64_t k = 0; k < reference.rows.rows; ++k) {
+      candidates.push_back(
+          {absl::StrCat("rank ", k, "'s ", reference.label), reference.rows.row(k)});
+    }
+  }
+  const std::size_t plain = candidates.size();
+  for (std::size_t a = 3; a < plain && plain < 200; ++a) {
+    for (std::size_t b = a; b < plain; ++b) {
+      candidates.push_back({absl::StrCat("the sum of ", candidates[a].name, " and ",
+                                         candidates[b].name),
+                            candidates[a].first, candidates[b].first});
+    }
+  }
+
+  // The longest run that one candidate explains, again and again.
+  std::string text;
+  int runs = 0;
+  for (std::int64_t begin = 0; begin < cols;) {
+    const Candidate* best = nullptr;
+    std::int64_t best_end = begin;
+    for (const Candidate& candidate : candidates) {
+      std::int64_t end = begin;
+      while (end < cols && same_bits(actual[end], candidate.at(end))) ++end;
+      if (end > best_end) {
+        best = &candidate;
+        best_end = end;
+      }
+    }
+    if (best == nullptr || runs == 6) return "no known data";
+    if (begin == 0 && best_end == cols) return best->name;
+    absl::StrAppend(&text, runs == 0 ? "a mixture: [" : ", [", begin, ":", best_end, ") ",
+                    best->name);
+    ++runs;
+    begin = best_end;
+  }
+  return text;
+}
+
+template <pl::Element T>
+std::vector<symrace::Mismatch> RowProgram<T>::mismatches() const {
+  std::vector<symrace::Mismatch> rows;
+  for (std::int64_t r = 0; r < ranks_; ++r) {
+    symrace::Mismatch mismatch;
+    mismatch.rank = static_cast<std::int32_t>(r);
+    mismatch.total = y_.cols;
+    for (std::int64_t i = 0; i < y_.cols; ++i) {
+      if (same_bits(y_.row(r)[i], golden_.row(r)[i])) continue;
+      if (mismatch.differing++ == 0) {
+        mismatch.index = i;
+        mismatch.expected = text_of(golden_.row(r)[i]);
+        mismatch.actual = text_of(y_.row(r)[i]);
+      }
+    }
+    if (mismatch.differing == 0) continue;
+    mismatch.identity = identify(r);
+    rows.push_back(std::move(mismatch));
+  }
+  return rows;
+}
+
+#define SYMRACE_INSTANTIATE(T)                                                              \
+  template Matrix<T> random_matrix<T>(std::int64_t, std::int64_t, std::uint64_t, std::uint64_t); \
+  template class RowProgram<T>;
+SYMRACE_INSTANTIATE(float)
+SYMRACE_INSTANTIATE(pl::fp16)
+SYMRACE_INSTANTIATE(pl::bf16)
+SYMRACE_INSTANTIATE(std::int32_t)
+SYMRACE_INSTANTIATE(std::int16_t)
+SYMRACE_INSTANTIATE(std::int8_t)
+#undef SYMRACE_INSTANTIATE
+
+}  // namespace kernels
