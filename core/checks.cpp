@@ -39,8 +39,7 @@ void fail_peer(const Site& site, std::int64_t peer, std::int32_t world_size) {
                           "): wrap with (rank + d) % nranks"));
 }
 
-void fail_tile(const Site& site, std::int64_t rows, std::int64_t cols,
-               std::int64_t element_bytes) {
+void fail_tile(const Site& site, std::int64_t rows, std::int64_t cols, std::int64_t element_bytes) {
   fail(site, absl::StrCat("a tile of shape [", rows, ", ", cols, "] of ", element_bytes,
                           "-byte elements does not fit the on-core buffer of ", kOnCoreBytes,
                           " bytes (184 KiB); move it in smaller tiles, or use "
@@ -62,11 +61,10 @@ Chunking chunking(const Site& site, pl::Index chunk_rows, pl::Index chunk_cols, 
   const std::int64_t tiles = pipeline ? 2 : 1;
   if (!fits_on_core(staging_rows, staging_cols, element_bytes * tiles)) {
     fail(site,
-         absl::StrCat("the staging ", pipeline ? "tiles (two with pipeline)" : "tile", " of shape [",
-                      staging_rows, ", ", staging_cols, "] of ", element_bytes,
-                      "-byte elements do", pipeline ? "" : "es",
-                      " not fit the on-core buffer of ", kOnCoreBytes,
-                      " bytes (184 KiB); give ", asked.chunked() ? "smaller " : "",
+         absl::StrCat("the staging ", pipeline ? "tiles (two with pipeline)" : "tile",
+                      " of shape [", staging_rows, ", ", staging_cols, "] of ", element_bytes,
+                      "-byte elements do", pipeline ? "" : "es", " not fit the on-core buffer of ",
+                      kOnCoreBytes, " bytes (184 KiB); give ", asked.chunked() ? "smaller " : "",
                       "chunk_rows / chunk_cols"));
   }
   return asked;

@@ -49,7 +49,8 @@ inline std::int32_t peer(const Site& site, pl::Index peer, std::int32_t world_si
 
 inline bool fits_on_core(std::int64_t rows, std::int64_t cols, std::int64_t element_bytes) {
   return rows == 0 || cols == 0 ||
-         (rows <= kOnCoreBytes && cols <= kOnCoreBytes && rows * cols * element_bytes <= kOnCoreBytes);
+         (rows <= kOnCoreBytes && cols <= kOnCoreBytes &&
+          rows * cols * element_bytes <= kOnCoreBytes);
 }
 
 // A tile must fit the on-core buffer.

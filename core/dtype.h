@@ -23,8 +23,7 @@ inline constexpr DType kAllDTypes[] = {DType::FP32,  DType::FP16,  DType::BF16,
                                        DType::INT32, DType::INT16, DType::INT8};
 
 template <class T>
-concept FloatingElement =
-    std::same_as<T, float> || std::same_as<T, fp16> || std::same_as<T, bf16>;
+concept FloatingElement = std::same_as<T, float> || std::same_as<T, fp16> || std::same_as<T, bf16>;
 template <class T>
 concept IntegerElement =
     std::same_as<T, std::int32_t> || std::same_as<T, std::int16_t> || std::same_as<T, std::int8_t>;

@@ -75,6 +75,7 @@ struct Cell {
 struct LocalRegion {
   const WindowRegion* window = nullptr;  // null: `memory` is meant
   PrivateRegion memory;
+  TileRef keep_alive;  // of `memory`, where a tensor-level value owns it
   const Extent& extent() const { return window != nullptr ? window->extent : memory.extent; }
 };
 
@@ -118,6 +119,8 @@ class Fabric {
 
   // Returns when a deferred remote_load into `tile` has arrived. Called on first use only.
   virtual void use(TileBlock& tile, const Site& site) = 0;
+  // Returns when every deferred get into private memory has arrived (RankContext::deferred_gets).
+  virtual void use_private_memory(const Site& site) = 0;
   // True where a notify releases every earlier transfer, so that collectives need no fence.
   virtual bool notify_releases_everything() const = 0;
 };

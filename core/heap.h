@@ -1,5 +1,5 @@
-// SymmetricHeap: the only way to a window. Every rank has a slice; an allocation has the same offset
-// in every slice, so a peer's address is its slice's base plus the local offset.
+// SymmetricHeap: the only way to a window. Every rank has a slice; an allocation has the same
+// offset in every slice, so a peer's address is its slice's base plus the local offset.
 #ifndef SYMRACE_CORE_HEAP_H_
 #define SYMRACE_CORE_HEAP_H_
 

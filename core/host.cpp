@@ -10,8 +10,8 @@ namespace pld {
 namespace {
 
 [[noreturn]] void fail(const std::source_location& where, const std::string& message) {
-  throw symrace::KernelError(
-      absl::StrCat(symrace::short_location(where), ": host: ", message), where);
+  throw symrace::KernelError(absl::StrCat(symrace::short_location(where), ": host: ", message),
+                             where);
 }
 
 // rows * cols * element_bytes, or -1 when that is no int64.
@@ -51,9 +51,10 @@ WindowBuffer Host::alloc_window_buffer(pl::Shape shape, pl::DType dtype, const c
                                        Location where) {
   const std::int64_t bytes = shape_bytes(shape, pl::dtype_bytes(dtype));
   if (bytes <= 0) {
-    fail(where, absl::StrCat("alloc_window_buffer: shape [", shape.rows.value(), ", ",
-                             shape.cols.value(), "]; expected positive extents whose bytes fit "
-                             "64 bits"));
+    fail(where,
+         absl::StrCat("alloc_window_buffer: shape [", shape.rows.value(), ", ", shape.cols.value(),
+                      "]; expected positive extents whose bytes fit "
+                      "64 bits"));
   }
   return alloc_window_buffer(bytes, name, where);
 }
@@ -94,8 +95,7 @@ void Host::begin_schedule() {
 absl::Status Host::check_dispatches() const {
   if (surplus_device_ >= 0) {
     return absl::FailedPreconditionError(absl::StrCat(
-        "host: ", dispatched_, " dispatches for ", world_size(), " ranks: device ",
-        surplus_device_,
+        "host: ", dispatched_, " dispatches for ", world_size(), " ranks: device ", surplus_device_,
         surplus_device_ < world_size() ? " was dispatched more than once" : " does not exist",
         "; dispatch each device in [0, ", world_size(), ") exactly once"));
   }

@@ -93,9 +93,8 @@ class Host {
   // Runs `kernel(args...)` on a rank once orchestration is over. Every rank needs exactly one.
   template <class Kernel, class... Args>
   void dispatch(Device device, Kernel kernel, Args... args) {
-    task_for(device).assign([kernel, args = std::tuple<Args...>(std::move(args)...)]() {
-      std::apply(kernel, args);
-    });
+    task_for(device).assign(
+        [kernel, args = std::tuple<Args...>(std::move(args)...)]() { std::apply(kernel, args); });
   }
 
   // --- For engines ---

@@ -72,6 +72,7 @@ Tile<T> load(const Tensor<T>& source, Offsets offsets, Shape shape,
   const Site site{OpKind::kLoad, where};
   const auto r = symrace::checks::region(site, offsets, shape, detail::bounds(source));
   Tile<T> tile = detail::new_tile<T>(site, r.rows, r.cols);
+  symrace::settle_private_memory(site);
   const auto from = source.region(r.row, r.col, r.rows, r.cols);
   symrace::copy_rows(tile.block()->bytes(), from.extent.row_bytes, from.data, from.extent.stride,
                      r.rows, from.extent.row_bytes);
@@ -94,11 +95,11 @@ Tile<T> load(const pld::DistributedTensor<T>& source, Offsets offsets, Shape sha
 // `y = pl::store(tile, {0, 0}, y)` reads as in the documents.
 template <Element T>
 Out<Tensor<T>> store(const Tile<T>& tile, Offsets offsets, const Out<Tensor<T>>& target,
-                     AtomicType atomic = AtomicType::None_,
-                     Location where = Location::current()) {
+                     AtomicType atomic = AtomicType::None_, Location where = Location::current()) {
   const Site site{OpKind::kStore, where};
-  const auto r = symrace::checks::region(site, offsets, {tile.rows(), tile.cols()},
-                                         detail::bounds<T>(target));
+  const auto r =
+      symrace::checks::region(site, offsets, {tile.rows(), tile.cols()}, detail::bounds<T>(target));
+  symrace::settle_private_memory(site);
   detail::write_private(tile.data(site), target.region(r.row, r.col, r.rows, r.cols), atomic);
   return target;
 }
@@ -109,8 +110,8 @@ pld::DistributedTensor<T> store(const Tile<T>& tile, Offsets offsets,
                                 AtomicType atomic = AtomicType::None_,
                                 Location where = Location::current()) {
   const Site site{OpKind::kStore, where};
-  const auto r = symrace::checks::region(site, offsets, {tile.rows(), tile.cols()},
-                                         detail::bounds(target));
+  const auto r =
+      symrace::checks::region(site, offsets, {tile.rows(), tile.cols()}, detail::bounds(target));
   tile.data(site);
   symrace::current_rank(site).fabric->store(
       tile.block(), target.region(r.row, r.col, r.rows, r.cols), atomic, site);
@@ -122,6 +123,7 @@ template <Element T>
 Scalar<T> read(const Tensor<T>& source, Offsets offsets, Location where = Location::current()) {
   const Site site{OpKind::kRead, where};
   const auto r = symrace::checks::region(site, offsets, {1, 1}, detail::bounds(source));
+  symrace::settle_private_memory(site);
   return Scalar<T>(source.data()[r.row * source.row_stride() + r.col]);
 }
 
@@ -141,6 +143,7 @@ void write(const Out<Tensor<T>>& target, Offsets offsets, std::type_identity_t<S
   const Site site{OpKind::kWrite, where};
   const auto r = symrace::checks::region(site, offsets, {1, 1}, detail::bounds<T>(target));
   const T element = value.value();
+  symrace::settle_private_memory(site);
   detail::write_private(&element, target.region(r.row, r.col, 1, 1), AtomicType::None_);
 }
 

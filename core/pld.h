@@ -1,9 +1,9 @@
 // The `pld` ops: one-sided moves between ranks, and the signals that order them.
 //
 // Ordering guarantees (docs/memory-model.md): remote_load and get are complete on return (except
-// under `weak`); remote_store and put are posted, and become visible to a peer that has waited for a
-// notify which releases them. Nothing else orders two ranks.
-// Misuse throws symrace::KernelError before anything moves.
+// under `weak`); remote_store and put are posted, and become visible to a peer that has waited for
+// a notify which releases them. Nothing else orders two ranks. Misuse throws symrace::KernelError
+// before anything moves.
 #ifndef SYMRACE_CORE_PLD_H_
 #define SYMRACE_CORE_PLD_H_
 
@@ -123,6 +123,7 @@ class LocalEnd {
   }
   LocalEnd(const pl::Tensor<T>& tensor, const symrace::checks::Region& r) {
     local_.memory = tensor.region(r.row, r.col, r.rows, r.cols);
+    local_.keep_alive = tensor.storage();
   }
   LocalEnd(const LocalEnd&) = delete;
   LocalEnd& operator=(const LocalEnd&) = delete;
@@ -164,9 +165,8 @@ void put(const DistributedTensor<T>& dst, pl::Index peer, const Source& src, Ato
   const Site site{OpKind::kPut, where};
   auto& context = symrace::current_rank(site);
   const std::int32_t to = symrace::checks::peer(site, peer, context.world_size);
-  const auto transfer =
-      detail::check_transfer(site, pl::detail::bounds(dst), pl::detail::bounds(src), sizeof(T),
-                             options);
+  const auto transfer = detail::check_transfer(site, pl::detail::bounds(dst),
+                                               pl::detail::bounds(src), sizeof(T), options);
   const auto& d = transfer.dst;
   context.fabric->put(to, dst.region(d.row, d.col, d.rows, d.cols),
                       *detail::LocalEnd<T>(src, transfer.src), atomic, transfer.chunking, site);
@@ -183,9 +183,8 @@ void get(const Destination& dst, pl::Index peer, const DistributedTensor<T>& src
   const Site site{OpKind::kGet, where};
   auto& context = symrace::current_rank(site);
   const std::int32_t from = symrace::checks::peer(site, peer, context.world_size);
-  const auto transfer =
-      detail::check_transfer(site, pl::detail::bounds(dst), pl::detail::bounds(src), sizeof(T),
-                             options);
+  const auto transfer = detail::check_transfer(site, pl::detail::bounds(dst),
+                                               pl::detail::bounds(src), sizeof(T), options);
   const auto& s = transfer.src;
   context.fabric->get(*detail::LocalEnd<T>(dst, transfer.dst), from,
                       src.region(s.row, s.col, s.rows, s.cols), transfer.chunking, site);
@@ -223,8 +222,8 @@ namespace system {
 // Adds `value` to (or sets) peer's cell. What it releases, i.e. what has landed before it does, is
 // the memory model's answer.
 template <pl::Element T>
-void notify(const DistributedTensor<T>& signal, pl::Index peer, Offsets offsets,
-            std::int32_t value, NotifyOp op, Location where = Location::current()) {
+void notify(const DistributedTensor<T>& signal, pl::Index peer, Offsets offsets, std::int32_t value,
+            NotifyOp op, Location where = Location::current()) {
   const Site site{OpKind::kNotify, where};
   auto& context = symrace::current_rank(site);
   const std::int32_t to = symrace::checks::peer(site, peer, context.world_size);

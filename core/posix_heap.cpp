@@ -76,11 +76,11 @@ PosixHeap::PosixHeap(std::int32_t ranks, std::uint64_t slice_stride,
 
 absl::Status PosixHeap::back(std::uint64_t slice_bytes) {
   const auto full = [&](std::uint64_t free_bytes) {
-    return absl::ResourceExhaustedError(absl::StrCat(
-        "windows of ", slice_bytes, " bytes on each of ", ranks(), " ranks do not fit ",
-        kSharedMemory, ", which has ", free_bytes, " bytes free beside the ",
-        slice_backed_ * static_cast<std::uint64_t>(ranks()),
-        " in use; make the windows smaller, use fewer ranks, or mount it larger"));
+    return absl::ResourceExhaustedError(
+        absl::StrCat("windows of ", slice_bytes, " bytes on each of ", ranks(),
+                     " ranks do not fit ", kSharedMemory, ", which has ", free_bytes,
+                     " bytes free beside the ", slice_backed_ * static_cast<std::uint64_t>(ranks()),
+                     " in use; make the windows smaller, use fewer ranks, or mount it larger"));
   };
   const std::uint64_t free_bytes = free_shared_memory();
   const std::uint64_t missing = slice_bytes - slice_backed_;
@@ -103,8 +103,7 @@ void PosixHeap::write_slice(std::int32_t rank, std::uint64_t offset,
   std::memcpy(address(rank, offset), from.data(), from.size());
 }
 
-void PosixHeap::read_slice(std::int32_t rank, std::uint64_t offset,
-                           std::span<std::byte> to) const {
+void PosixHeap::read_slice(std::int32_t rank, std::uint64_t offset, std::span<std::byte> to) const {
   std::memcpy(to.data(), address(rank, offset), to.size());
 }
 

@@ -1,5 +1,5 @@
-// A program: host orchestration, its input, and the golden that its output is compared with. What an
-// engine runs; it never learns which engine that is.
+// A program: host orchestration, its input, and the golden that its output is compared with. What
+// an engine runs; it never learns which engine that is.
 #ifndef SYMRACE_CORE_PROGRAM_H_
 #define SYMRACE_CORE_PROGRAM_H_
 
@@ -49,9 +49,9 @@ struct Flag {
   enum class Kind { kChoice, kInteger, kSwitch };
   std::string_view name;  // "mode" for --mode
   Kind kind = Kind::kChoice;
-  std::string_view default_value;                   // "" for a switch
-  std::vector<std::string_view> choices = {};       // of a kChoice
-  std::int64_t smallest = 0;                        // of a kInteger
+  std::string_view default_value;              // "" for a switch
+  std::vector<std::string_view> choices = {};  // of a kChoice
+  std::int64_t smallest = 0;                   // of a kInteger
   std::string_view help;
 };
 
@@ -70,11 +70,11 @@ struct Arguments {
 
 // What a seeded bug is, for `a2a3sim list` and the tests.
 struct BugInfo {
-  std::string_view document;  // "05" or "06"
-  std::string_view symptom;   // what must be observed, in the documents' words
-  bool order_dependent = false;    // shows under some schedules only
+  std::string_view document;         // "05" or "06"
+  std::string_view symptom;          // what must be observed, in the documents' words
+  bool order_dependent = false;      // shows under some schedules only
   bool needs_late_delivery = false;  // never shows under `sc`
-  std::int32_t ranks = 2;     // fewest that show it
+  std::int32_t ranks = 2;            // fewest that show it
 };
 
 struct ProgramInfo {

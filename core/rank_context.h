@@ -16,6 +16,8 @@ struct RankContext {
   Fabric* fabric = nullptr;
   TilePool* tiles = nullptr;
   bool in_core_group = false;  // inside pl::at(Level::CORE_GROUP, ...)
+  // Gets into private memory whose bytes may still be on their way (weak model).
+  std::int32_t deferred_gets = 0;
 };
 
 namespace internal {
@@ -32,6 +34,12 @@ inline RankContext& current_rank(const Site& site) {
   RankContext* context = internal::current_rank_pointer;
   if (context == nullptr) throw_outside_kernel(site);
   return *context;
+}
+
+// For an op that touches private memory; nearly always one comparison.
+inline void settle_private_memory(const Site& site) {
+  RankContext& context = current_rank(site);
+  if (context.deferred_gets != 0) context.fabric->use_private_memory(site);
 }
 
 }  // namespace symrace

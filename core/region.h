@@ -61,8 +61,8 @@ inline void copy_rows(std::byte* to, std::int64_t to_stride, const std::byte* fr
   }
 }
 
-// Calls `visit(row_of_b, begin, end)` for each run of bytes [begin, end) of slice offsets that both
-// regions hold; `row_of_b` is the row of `b` it lies in. Costs one division per row of `a`.
+// Calls `visit(row_of_a, row_of_b, begin, end)` for each run of bytes [begin, end) of slice offsets
+// that both regions hold, with the rows it lies in. Costs one division per row of `a`.
 template <class Visit>
 void for_each_overlap(const WindowRegion& a, const WindowRegion& b, Visit&& visit) {
   if (a.extent.empty() || b.extent.empty() || a.offset >= b.end() || b.offset >= a.end()) return;
@@ -76,8 +76,7 @@ void for_each_overlap(const WindowRegion& a, const WindowRegion& b, Visit&& visi
     for (; other < b.extent.rows; ++other) {
       const std::int64_t other_begin = b_begin + other * b.extent.stride;
       if (other_begin >= end) break;
-      visit(other, std::max(begin, other_begin),
-            std::min(end, other_begin + b.extent.row_bytes));
+      visit(row, other, std::max(begin, other_begin), std::min(end, other_begin + b.extent.row_bytes));
     }
   }
 }
@@ -86,7 +85,7 @@ inline bool overlaps(const WindowRegion& a, const WindowRegion& b) {
   if (a.offset >= b.end() || b.offset >= a.end()) return false;
   if (a.extent.contiguous() && b.extent.contiguous()) return !a.extent.empty() && !b.extent.empty();
   bool found = false;
-  for_each_overlap(a, b, [&](std::int64_t, std::int64_t, std::int64_t) { found = true; });
+  for_each_overlap(a, b, [&](std::int64_t, std::int64_t, std::int64_t, std::int64_t) { found = true; });
   return found;
 }
 

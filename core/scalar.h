@@ -51,15 +51,15 @@ struct Underlying<Scalar<T>> {
 
 template <class A, class B>
 concept Operands = (IsScalar<A>::value || IsScalar<B>::value) &&
-                   (IsScalar<A>::value || std::is_arithmetic_v<A> || Element<A>) &&
-                   (IsScalar<B>::value || std::is_arithmetic_v<B> || Element<B>);
+                   (IsScalar<A>::value || std::is_arithmetic_v<A> ||
+                    Element<A>)&&(IsScalar<B>::value || std::is_arithmetic_v<B> || Element<B>);
 
 template <class A, class B>
 constexpr void require_integers() {
-  static_assert(!AnyFloating<typename Underlying<A>::type> &&
-                    !AnyFloating<typename Underlying<B>::type>,
-                "floating scalar arithmetic does not exist on the AI core: keep index math in INT32 "
-                "((rank + 1) % nranks), cast only for data ops (pl::cast, pl::mul on a tile)");
+  static_assert(
+      !AnyFloating<typename Underlying<A>::type> && !AnyFloating<typename Underlying<B>::type>,
+      "floating scalar arithmetic does not exist on the AI core: keep index math in INT32 "
+      "((rank + 1) % nranks), cast only for data ops (pl::cast, pl::mul on a tile)");
 }
 
 template <class A, class B>
@@ -73,8 +73,8 @@ constexpr Result<A, B> combine(A a, B b, Combine operation) {
   using T = typename Underlying<Result<A, B>>::type;
   if constexpr (IntegerElement<T> && !AnyFloating<typename Underlying<A>::type> &&
                 !AnyFloating<typename Underlying<B>::type>) {
-    return Scalar<T>(static_cast<T>(operation(static_cast<std::int64_t>(a),
-                                              static_cast<std::int64_t>(b))));
+    return Scalar<T>(
+        static_cast<T>(operation(static_cast<std::int64_t>(a), static_cast<std::int64_t>(b))));
   } else {
     return {};
   }
@@ -98,8 +98,7 @@ template <class A, class B>
   requires scalar_detail::Operands<A, B>
 constexpr auto operator*(A a, B b) {
   return scalar_detail::combine(a, b, [](std::int64_t x, std::int64_t y) {
-    return static_cast<std::int64_t>(static_cast<std::uint64_t>(x) *
-                                     static_cast<std::uint64_t>(y));
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(x) * static_cast<std::uint64_t>(y));
   });
 }
 

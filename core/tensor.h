@@ -123,8 +123,8 @@ struct CommContext {
   std::int32_t nranks = 0;
 };
 
-// A view of a window: symmetric memory, the same offset on every rank. Own accesses go to own slice;
-// peers are reached through the pld ops only.
+// A view of a window: symmetric memory, the same offset on every rank. Own accesses go to own
+// slice; peers are reached through the pld ops only.
 template <pl::Element T>
 class DistributedTensor {
  public:

@@ -24,7 +24,8 @@ struct Event {
   symrace::OpKind op = symrace::OpKind::kLoad;
   std::int32_t rank = 0;    // who issued it
   std::int32_t target = 0;  // whose slice
-  std::int32_t window = -1;
+  std::int32_t window = -1;  // index, or none
+  pl::DType dtype = pl::DType::INT32;
   std::uint32_t piece = 0;  // as in Decision; 0: none
   std::uint64_t offset = 0;  // in the window, bytes
   std::int64_t rows = 0, row_bytes = 0, stride = 0;
@@ -32,6 +33,11 @@ struct Event {
   std::uint64_t data_hash = 0;  // XXH3 of the bytes moved; 0: none
   std::source_location where;   // not part of the hash
 };
+
+// XXH3 of a packed or strided block.
+std::uint64_t hash_bytes(const std::byte* bytes, std::int64_t count);
+std::uint64_t hash_rows(const std::byte* bytes, std::int64_t stride,
+                        const symrace::Extent& extent);
 
 struct EventLog {
   std::vector<Event> events;
@@ -41,7 +47,10 @@ struct EventLog {
   std::uint64_t hash() const;
 };
 
-// One line an event: step, rank or fabric, what happened, file:line. Fits 80 columns.
+// "data[0:1, 0:64]": a window by its name, elements in tensor coordinates.
+std::string region_text(const EventLog& log, const Event& event);
+
+// One line an event: number, rank or fabric, what happened, file:line. Fits 80 columns.
 std::string timeline(const EventLog& log);
 
 }  // namespace emu

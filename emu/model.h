@@ -43,7 +43,8 @@ struct Model {
   static Model sc();
   // What the documents promise: a notify releases everything issued before it by this rank.
   static Model documented();
-  // What the hardware does: a notify does not release remote_stores, nor a chunked put's last chunk.
+  // What the hardware does: a notify does not release remote_stores, nor a chunked put's last
+  // chunk.
   static Model a2a3();
   // Nothing is promised without a fence.
   static Model weak();

@@ -15,6 +15,7 @@
 #include "core/program.h"
 #include "emu/event_log.h"
 #include "emu/model.h"
+#include "emu/strategy.h"
 
 namespace emu {
 

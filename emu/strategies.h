@@ -1,4 +1,4 @@
-// The strategies by name.
+// The strategies by name. Each is a file of its own.
 #ifndef SYMRACE_EMU_STRATEGIES_H_
 #define SYMRACE_EMU_STRATEGIES_H_
 
@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "emu/strategy.h"
 
@@ -13,6 +14,11 @@ namespace emu {
 
 // "random", "round-robin". InvalidArgument lists the names.
 absl::StatusOr<std::unique_ptr<Strategy>> make_strategy(std::string_view name);
+// In the order that help shows.
+std::vector<std::string_view> strategy_names();
+
+std::unique_ptr<Strategy> make_random_strategy();
+std::unique_ptr<Strategy> make_round_robin_strategy();
 
 }  // namespace emu
 

@@ -1,0 +1,346 @@
+#include "emu/emulated_fabric.h"
+
+#include "emu/execution.h"
+
+namespace emu {
+
+using symrace::Cell;
+using symrace::Chunking;
+using symrace::LocalRegion;
+using symrace::Site;
+using symrace::TileRef;
+using symrace::WindowRegion;
+
+symrace::WindowRegion cell_region(const Cell& cell) {
+  return {cell.window, cell.offset, {1, sizeof(std::int32_t), sizeof(std::int32_t)},
+          pl::DType::INT32};
+}
+
+Event make_event(Event::Kind kind, symrace::OpKind op, std::int32_t rank, std::int32_t target,
+                 const WindowRegion& region, const std::source_location& where) {
+  Event event;
+  event.kind = kind;
+  event.op = op;
+  event.rank = rank;
+  event.target = target;
+  if (region.window != nullptr) {
+    event.window = region.window->index;
+    event.offset = region.offset - region.window->offset;
+  }
+  event.dtype = region.dtype;
+  event.rows = region.extent.rows;
+  event.row_bytes = region.extent.row_bytes;
+  event.stride = region.extent.stride;
+  event.where = where;
+  return event;
+}
+
+std::int32_t EmulatedFabric::me() const { return rank_.context.rank; }
+
+void EmulatedFabric::log_act(const Site& site, std::int32_t target, const WindowRegion& region,
+                             const std::byte* packed, std::int64_t value) {
+  if (!execution_.recording()) return;
+  Event event = make_event(Event::Kind::kAct, site.op, me(), target, region, site.where);
+  event.value = value;
+  if (packed != nullptr) event.data_hash = hash_bytes(packed, region.extent.bytes());
+  execution_.log(event);
+}
+
+void EmulatedFabric::log_cell(const Site& site, std::int32_t target, const Cell& cell,
+                              std::int64_t value) {
+  if (execution_.recording()) log_act(site, target, cell_region(cell), nullptr, value);
+}
+
+void EmulatedFabric::read(std::int32_t target, const WindowRegion& from, std::byte* to) {
+  if (target == me()) {
+    execution_.read_own(target, from, to);
+  } else {
+    execution_.memory().read(target, from, to, from.extent.row_bytes);
+  }
+}
+
+void EmulatedFabric::load(const WindowRegion& from, symrace::TileBlock& to, const Site& site) {
+  rank_.pending = {.enabled = Pending::Enabled::kOwnReadable, .site = site, .region = &from};
+  execution_.step(rank_);
+  execution_.read_own(me(), from, to.bytes());
+  log_act(site, me(), from, to.bytes());
+}
+
+void EmulatedFabric::write(const TileRef& from, std::int32_t target, const WindowRegion& to,
+                           pld::AtomicType atomic, bool posted, ReleaseClass release_class,
+                           const Site& site) {
+  if (to.extent.empty()) return;
+  if (!posted) {
+    rank_.pending = {.site = site};
+    execution_.step(rank_);
+    execution_.memory().write(target, to, from->bytes(), to.extent.row_bytes, atomic);
+    execution_.wrote(target, to);
+    log_act(site, target, to, from->bytes());
+    return;
+  }
+  const Cut whole{0, to.extent.rows, 0, to.extent.row_bytes, false};
+  for_each_burst(whole, execution_.options().burst_bytes, pl::dtype_bytes(to.dtype),
+                 [&](const Cut& cut) {
+                   Piece& piece = execution_.transfers().prepare();
+                   piece.effect = Piece::Effect::kWrite;
+                   piece.release_class = release_class;
+                   piece.op = site.op;
+                   piece.atomic = atomic;
+                   piece.rank = me();
+                   piece.target = target;
+                   piece.region = sub_region(to, cut);
+                   piece.memory = from->bytes() + cut.row * to.extent.row_bytes + cut.byte;
+                   piece.memory_stride = to.extent.row_bytes;
+                   piece.tile = from;
+                   piece.where = site.where;
+                   execution_.issue(piece);
+                 });
+}
+
+void EmulatedFabric::store(const TileRef& from, const WindowRegion& to, pld::AtomicType atomic,
+                           const Site& site) {
+  write(from, me(), to, atomic, execution_.model().posts_local_stores, ReleaseClass::kLocalStore,
+        site);
+}
+
+void EmulatedFabric::remote_store(const TileRef& from, std::int32_t peer, const WindowRegion& to,
+                                  pld::AtomicType atomic, const Site& site) {
+  write(from, peer, to, atomic, execution_.model().posts_remote_stores,
+        ReleaseClass::kRemoteStore, site);
+}
+
+void EmulatedFabric::remote_load(std::int32_t peer, const WindowRegion& from, const TileRef& to,
+                                 const Site& site) {
+  if (from.extent.empty()) return;
+  if (!execution_.model().reads_are_deferred) {
+    rank_.pending = {.site = site};
+    execution_.step(rank_);
+    read(peer, from, to->bytes());
+    log_act(site, peer, from, to->bytes());
+    return;
+  }
+  to->state = symrace::TileBlock::State::kInFlight;
+  Piece& piece = execution_.transfers().prepare();
+  piece.effect = Piece::Effect::kReadTile;
+  piece.release_class = ReleaseClass::kRead;
+  piece.op = site.op;
+  piece.rank = me();
+  piece.target = peer;
+  piece.region = from;
+  piece.memory = to->bytes();
+  piece.memory_stride = from.extent.row_bytes;
+  piece.tile = to;
+  piece.where = site.where;
+  execution_.issue(piece);
+}
+
+void EmulatedFabric::put(std::int32_t peer, const WindowRegion& to, const LocalRegion& from,
+                         pld::AtomicType atomic, const Chunking& chunking, const Site& site) {
+  if (to.extent.empty()) return;
+  const Model& model = execution_.model();
+  const std::int64_t element_bytes = pl::dtype_bytes(to.dtype);
+  if (from.window == nullptr) symrace::settle_private_memory(site);
+  // Reading own slice is something that peers' writes can be ordered against: a step.
+  const bool reads_slice_now = from.window != nullptr && !model.put_reads_source_late;
+  if (reads_slice_now || !model.posts_puts) {
+    rank_.pending = {.site = site};
+    if (from.window != nullptr) {
+      rank_.pending.enabled = Pending::Enabled::kOwnReadable;
+      rank_.pending.region = from.window;
+    }
+    execution_.step(rank_);
+  }
+  if (!model.posts_puts) {
+    const TileRef staging =
+        rank_.context.tiles->allocate(static_cast<std::size_t>(to.extent.bytes()));
+    if (from.window != nullptr) {
+      read(me(), *from.window, staging->bytes());
+    } else {
+      symrace::copy_rows(staging->bytes(), to.extent.row_bytes, from.memory.data,
+                         from.memory.extent.stride, to.extent.rows, to.extent.row_bytes);
+    }
+    execution_.memory().write(peer, to, staging->bytes(), to.extent.row_bytes, atomic);
+    execution_.wrote(peer, to);
+    log_act(site, peer, to, staging->bytes());
+    return;
+  }
+  for_each_chunk(to.extent, chunking, element_bytes, [&](const Cut& chunk) {
+    for_each_burst(chunk, execution_.options().burst_bytes, element_bytes,
+                   [&](const Cut& cut) { post_put(peer, to, from, atomic, cut, site); });
+  });
+}
+
+void EmulatedFabric::post_put(std::int32_t peer, const WindowRegion& to, const LocalRegion& from,
+                              pld::AtomicType atomic, const Cut& cut, const Site& site) {
+  const bool late = execution_.model().put_reads_source_late;
+  TileRef staging;
+  if (!late) {
+    staging = rank_.context.tiles->allocate(static_cast<std::size_t>(cut.rows * cut.row_bytes));
+  }
+  Piece& piece = execution_.transfers().prepare();
+  piece.effect = Piece::Effect::kWrite;
+  piece.release_class = cut.of_last_chunk ? ReleaseClass::kPutTail : ReleaseClass::kPut;
+  piece.op = site.op;
+  piece.atomic = atomic;
+  piece.rank = me();
+  piece.target = peer;
+  piece.region = sub_region(to, cut);
+  piece.where = site.where;
+  if (from.window != nullptr) {
+    piece.own = sub_region(*from.window, cut);
+    piece.reads_own_slice = late;
+  } else {
+    piece.memory = from.memory.data + cut.row * from.memory.extent.stride + cut.byte;
+    piece.memory_stride = from.memory.extent.stride;
+    piece.tile = from.keep_alive;
+  }
+  if (!late) {
+    if (from.window != nullptr) {
+      read(me(), piece.own, staging->bytes());
+    } else {
+      symrace::copy_rows(staging->bytes(), cut.row_bytes, piece.memory, piece.memory_stride,
+                         cut.rows, cut.row_bytes);
+    }
+    piece.memory = staging->bytes();
+    piece.memory_stride = cut.row_bytes;
+    piece.tile = std::move(staging);
+  }
+  execution_.issue(piece);
+}
+
+void EmulatedFabric::get(const LocalRegion& to, std::int32_t peer, const WindowRegion& from,
+                         const Chunking& chunking, const Site& site) {
+  const Model& model = execution_.model();
+  // Sequential consistency knows no half-done op.
+  const Chunking cut_by = model.posts_puts ? chunking : Chunking{};
+  for_each_chunk(from.extent, cut_by, pl::dtype_bytes(from.dtype), [&](const Cut& cut) {
+    if (model.reads_are_deferred) {
+      defer_get(to, peer, from, cut, site);
+    } else {
+      get_at_once(to, peer, from, cut, site);
+    }
+  });
+}
+
+void EmulatedFabric::get_at_once(const LocalRegion& to, std::int32_t peer,
+                                 const WindowRegion& from, const Cut& cut, const Site& site) {
+  const WindowRegion source = sub_region(from, cut);
+  WindowRegion destination;
+  rank_.pending = {.site = site};
+  if (to.window != nullptr) {
+    destination = sub_region(*to.window, cut);
+    rank_.pending.enabled = Pending::Enabled::kOwnWritable;
+    rank_.pending.region = &destination;
+  }
+  execution_.step(rank_);
+  const TileRef staging =
+      rank_.context.tiles->allocate(static_cast<std::size_t>(cut.rows * cut.row_bytes));
+  read(peer, source, staging->bytes());
+  log_act(site, peer, source, staging->bytes());
+  if (to.window != nullptr) {
+    execution_.memory().write(me(), destination, staging->bytes(), cut.row_bytes,
+                              pld::AtomicType::None_);
+    execution_.wrote(me(), destination);
+  } else {
+    std::byte* memory = to.memory.data + cut.row * to.memory.extent.stride + cut.byte;
+    symrace::copy_rows(memory, to.memory.extent.stride, staging->bytes(), cut.row_bytes, cut.rows,
+                       cut.row_bytes);
+  }
+}
+
+void EmulatedFabric::defer_get(const LocalRegion& to, std::int32_t peer, const WindowRegion& from,
+                               const Cut& cut, const Site& site) {
+  Piece& piece = execution_.transfers().prepare();
+  piece.release_class = ReleaseClass::kRead;
+  piece.op = site.op;
+  piece.rank = me();
+  piece.target = peer;
+  piece.region = sub_region(from, cut);
+  piece.where = site.where;
+  if (to.window != nullptr) {
+    piece.effect = Piece::Effect::kReadWindow;
+    piece.own = sub_region(*to.window, cut);
+  } else {
+    piece.effect = Piece::Effect::kReadPrivate;
+    piece.memory = to.memory.data + cut.row * to.memory.extent.stride + cut.byte;
+    piece.memory_stride = to.memory.extent.stride;
+    piece.tile = to.keep_alive;
+    ++rank_.context.deferred_gets;
+  }
+  execution_.issue(piece);
+}
+
+void EmulatedFabric::notify(std::int32_t peer, const Cell& cell, std::int32_t value,
+                            pld::NotifyOp op, const Site& site) {
+  if (!execution_.model().posts_notifies) {
+    rank_.pending = {.site = site};
+    execution_.step(rank_);
+    execution_.signal(peer, cell.offset, value, op);
+    execution_.wrote(peer, cell_region(cell));
+    log_cell(site, peer, cell, value);
+    return;
+  }
+  Piece& piece = execution_.transfers().prepare();
+  piece.effect = Piece::Effect::kSignal;
+  piece.release_class = ReleaseClass::kSignal;
+  piece.op = site.op;
+  piece.notify_op = op;
+  piece.value = value;
+  piece.rank = me();
+  piece.target = peer;
+  piece.region = cell_region(cell);
+  piece.where = site.where;
+  execution_.issue(piece);
+}
+
+void EmulatedFabric::wait(const Cell& cell, std::int32_t expected, pld::WaitCmp cmp,
+                          const Site& site) {
+  rank_.pending = {.enabled = Pending::Enabled::kCell,
+                   .site = site,
+                   .cell = cell,
+                   .expected = expected,
+                   .cmp = cmp};
+  execution_.step(rank_);
+  if (execution_.recording()) log_cell(site, me(), cell, execution_.own_cell(me(), cell));
+}
+
+bool EmulatedFabric::test(const Cell& cell, std::int32_t expected, pld::WaitCmp cmp,
+                          const Site& site) {
+  rank_.pending = {.site = site, .cell = cell, .expected = expected, .cmp = cmp};
+  execution_.step(rank_);
+  const std::int32_t actual = execution_.own_cell(me(), cell);
+  const bool passed = pld::compare(cmp, actual, expected);
+  if (!passed) rank_.last_failed_test = rank_.pending;
+  log_cell(site, me(), cell, actual);
+  return passed;
+}
+
+void EmulatedFabric::fence(const Site& site) {
+  if (!execution_.model().posts_notifies) return;  // nothing is ever in flight
+  rank_.pending = {.enabled = Pending::Enabled::kDrained, .site = site};
+  execution_.step(rank_);
+  log_act(site, me(), {}, nullptr);
+}
+
+void EmulatedFabric::add_to_own_cell(const Cell& cell, std::int32_t delta, const Site& site) {
+  // No step: it commutes with the peers' adds, and nobody but this rank reads its cells.
+  execution_.memory().add_to_cell(me(), cell.offset, delta);
+  log_cell(site, me(), cell, delta);
+}
+
+void EmulatedFabric::use(symrace::TileBlock& tile, const Site& site) {
+  rank_.pending = {.enabled = Pending::Enabled::kArrived, .site = site, .tile = &tile};
+  execution_.step(rank_);
+  tile.state = symrace::TileBlock::State::kReady;
+}
+
+void EmulatedFabric::use_private_memory(const Site& site) {
+  rank_.pending = {.enabled = Pending::Enabled::kPrivate, .site = site};
+  execution_.step(rank_);
+}
+
+bool EmulatedFabric::notify_releases_everything() const {
+  return execution_.model().releases_everything();
+}
+
+}  // namespace emu

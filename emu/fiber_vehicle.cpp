@@ -1,0 +1,94 @@
+#include <boost/context/fiber.hpp>
+#include <boost/context/protected_fixedsize_stack.hpp>
+#include <utility>
+#include <vector>
+
+#include "emu/vehicle.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define SYMRACE_ANNOUNCE_FIBERS 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SYMRACE_ANNOUNCE_FIBERS 1
+#endif
+#endif
+#ifdef SYMRACE_ANNOUNCE_FIBERS
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+namespace emu {
+namespace {
+
+namespace context = boost::context;
+
+class FiberVehicle final : public Vehicle {
+ public:
+  FiberVehicle(std::int32_t ranks, std::size_t stack_bytes, Passenger& passenger)
+      : seats_(static_cast<std::size_t>(ranks) + 1), passenger_(passenger) {
+    for (std::int32_t rank = 0; rank < ranks; ++rank) {
+      context::protected_fixedsize_stack allocator(stack_bytes);
+      context::stack_context stack = allocator.allocate();
+      Seat& seat = seats_[static_cast<std::size_t>(rank)];
+      seat.stack_bytes = stack.size;
+      seat.stack_bottom = static_cast<char*>(stack.sp) - stack.size;
+      seat.fiber = context::fiber(
+          std::allocator_arg,
+          context::preallocated(stack.sp, stack.size, stack), allocator,
+          [this, rank, ranks](context::fiber&& from) {
+            finish_switch(nullptr);
+            seats_[static_cast<std::size_t>(previous_)].fiber = std::move(from);
+            passenger_.ride(rank);
+            previous_ = rank;
+            start_switch(nullptr, seats_[static_cast<std::size_t>(ranks)]);
+            return std::move(seats_[static_cast<std::size_t>(ranks)].fiber);
+          });
+    }
+  }
+
+  void switch_to(std::int32_t from, std::int32_t to) override {
+    previous_ = from;
+    Seat& target = seats_[static_cast<std::size_t>(to)];
+    void* fake_stack = nullptr;
+    start_switch(&fake_stack, target);
+    context::fiber resumed_by = std::move(target.fiber).resume();
+    finish_switch(fake_stack);
+    seats_[static_cast<std::size_t>(previous_)].fiber = std::move(resumed_by);
+  }
+
+ private:
+  struct Seat {
+    context::fiber fiber;  // of a suspended seat
+    const void* stack_bottom = nullptr;
+    std::size_t stack_bytes = 0;
+  };
+
+  // AddressSanitizer must be told of every change of stacks.
+  void start_switch([[maybe_unused]] void** fake_stack, [[maybe_unused]] const Seat& target) {
+#ifdef SYMRACE_ANNOUNCE_FIBERS
+    __sanitizer_start_switch_fiber(fake_stack, target.stack_bottom, target.stack_bytes);
+#endif
+  }
+  void finish_switch([[maybe_unused]] void* fake_stack) {
+#ifdef SYMRACE_ANNOUNCE_FIBERS
+    const void* bottom = nullptr;
+    std::size_t bytes = 0;
+    __sanitizer_finish_switch_fiber(fake_stack, &bottom, &bytes);
+    Seat& previous = seats_[static_cast<std::size_t>(previous_)];
+    previous.stack_bottom = bottom;
+    previous.stack_bytes = bytes;
+#endif
+  }
+
+  std::vector<Seat> seats_;  // main's is the last
+  Passenger& passenger_;
+  std::int32_t previous_ = 0;  // who switched last
+};
+
+}  // namespace
+
+std::unique_ptr<Vehicle> make_fiber_vehicle(std::int32_t ranks, std::size_t stack_bytes,
+                                            Passenger& passenger) {
+  return std::make_unique<FiberVehicle>(ranks, stack_bytes, passenger);
+}
+
+}  // namespace emu

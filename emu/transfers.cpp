@@ -1,0 +1,184 @@
+#include "emu/transfers.h"
+
+namespace emu {
+namespace {
+
+// Whether `later`, of the same rank, must not land before `earlier` has.
+bool must_follow(const Piece& earlier, const Piece& later) {
+  const auto writes = [&](std::int32_t target, const symrace::WindowRegion& region) {
+    if (earlier.writes_target() && earlier.target == target &&
+        symrace::overlaps(earlier.region, region)) {
+      return true;
+    }
+    return earlier.writes_own() && earlier.rank == target &&
+           symrace::overlaps(earlier.own, region);
+  };
+  if (later.writes_target() && writes(later.target, later.region)) return true;
+  if (later.writes_own() && writes(later.rank, later.own)) return true;
+  if (later.reads_own_slice && writes(later.rank, later.own)) return true;
+  const bool reads_target = !later.writes_target();
+  return reads_target && later.target == later.rank && writes(later.rank, later.region);
+}
+
+}  // namespace
+
+void Transfers::begin(std::int32_t ranks, const Model& model) {
+  model_ = model;
+  ranks_.resize(static_cast<std::size_t>(ranks));
+  for (RankTransfers& transfers : ranks_) {
+    for (std::uint32_t slot = transfers.head; slot != Piece::kNone;) {
+      const std::uint32_t next = pool_[slot].next;
+      pool_[slot].tile.reset();
+      free_.push_back(slot);
+      slot = next;
+    }
+    std::vector<std::uint32_t> gated = std::move(transfers.gated);
+    gated.clear();
+    transfers = {};
+    transfers.gated = std::move(gated);
+  }
+  edges_.clear();
+  free_edges_.clear();
+}
+
+Piece& Transfers::prepare() {
+  if (free_.empty()) {
+    free_.push_back(static_cast<std::uint32_t>(pool_.size()));
+    pool_.emplace_back();
+  }
+  prepared_ = free_.back();
+  free_.pop_back();
+  Piece& piece = pool_[prepared_];
+  piece.atomic = pld::AtomicType::None_;
+  piece.reads_own_slice = false;
+  piece.blockers = 0;
+  piece.first_edge = Piece::kNone;
+  piece.next = Piece::kNone;
+  piece.next_releasable = Piece::kNone;
+  return piece;
+}
+
+void Transfers::issue() {
+  const std::uint32_t slot = prepared_;
+  Piece& piece = pool_[slot];
+  RankTransfers& transfers = ranks_[static_cast<std::size_t>(piece.rank)];
+  const bool is_signal = piece.effect == Piece::Effect::kSignal;
+
+  if (transfers.in_flight != 0) {
+    // Signals that release earlier signals are in one line anyway: only data can overlap them.
+    const bool skip_signals =
+        is_signal && model_.releases_class(ReleaseClass::kSignal);
+    for (std::uint32_t at = transfers.head; at != Piece::kNone; at = pool_[at].next) {
+      Piece& earlier = pool_[at];
+      if (skip_signals && earlier.effect == Piece::Effect::kSignal) continue;
+      if (must_follow(earlier, piece)) order_after(earlier, slot, piece);
+    }
+  }
+
+  piece.number = ++transfers.issued;
+  piece.previous = transfers.tail;
+  (transfers.tail == Piece::kNone ? transfers.head : pool_[transfers.tail].next) = slot;
+  transfers.tail = slot;
+  ++transfers.in_flight;
+  if (piece.writes_own() || (piece.writes_target() && piece.target == piece.rank && !is_signal)) {
+    ++transfers.own_writes;
+  }
+
+  if (is_signal && transfers.releasable_head != Piece::kNone) {
+    ++piece.blockers;
+    transfers.gated.push_back(slot);
+  }
+  piece.releasable = model_.releases_class(piece.release_class);
+  if (piece.releasable) {
+    piece.previous_releasable = transfers.releasable_tail;
+    (transfers.releasable_tail == Piece::kNone
+         ? transfers.releasable_head
+         : pool_[transfers.releasable_tail].next_releasable) = slot;
+    transfers.releasable_tail = slot;
+  }
+  if (piece.blockers == 0) enabled_.add_piece(piece.rank, piece.number, slot);
+}
+
+void Transfers::order_after(Piece& earlier, std::uint32_t later_slot, Piece& later) {
+  std::uint32_t edge = 0;
+  if (free_edges_.empty()) {
+    edge = static_cast<std::uint32_t>(edges_.size());
+    edges_.emplace_back();
+  } else {
+    edge = free_edges_.back();
+    free_edges_.pop_back();
+  }
+  edges_[edge] = {later_slot, earlier.first_edge};
+  earlier.first_edge = edge;
+  ++later.blockers;
+}
+
+void Transfers::unblock(std::uint32_t slot) {
+  Piece& piece = pool_[slot];
+  if (--piece.blockers == 0) enabled_.add_piece(piece.rank, piece.number, slot);
+}
+
+void Transfers::open_gates(RankTransfers& transfers) {
+  while (transfers.gate_front < transfers.gated.size()) {
+    const std::uint32_t slot = transfers.gated[transfers.gate_front];
+    const std::uint32_t oldest = transfers.releasable_head;
+    if (oldest != Piece::kNone && pool_[oldest].number < pool_[slot].number) return;
+    ++transfers.gate_front;
+    unblock(slot);
+  }
+  transfers.gated.clear();
+  transfers.gate_front = 0;
+}
+
+void Transfers::retire(std::uint32_t slot) {
+  Piece& piece = pool_[slot];
+  RankTransfers& transfers = ranks_[static_cast<std::size_t>(piece.rank)];
+  enabled_.remove_piece(slot);
+  piece.tile.reset();
+
+  (piece.previous == Piece::kNone ? transfers.head : pool_[piece.previous].next) = piece.next;
+  (piece.next == Piece::kNone ? transfers.tail : pool_[piece.next].previous) = piece.previous;
+  --transfers.in_flight;
+  if (piece.writes_own() || (piece.effect == Piece::Effect::kWrite && piece.target == piece.rank)) {
+    --transfers.own_writes;
+  }
+
+  for (std::uint32_t edge = piece.first_edge; edge != Piece::kNone;) {
+    const Edge done = edges_[edge];
+    unblock(done.to);
+    free_edges_.push_back(edge);
+    edge = done.next;
+  }
+
+  if (piece.releasable) {
+    (piece.previous_releasable == Piece::kNone
+         ? transfers.releasable_head
+         : pool_[piece.previous_releasable].next_releasable) = piece.next_releasable;
+    (piece.next_releasable == Piece::kNone
+         ? transfers.releasable_tail
+         : pool_[piece.next_releasable].previous_releasable) = piece.previous_releasable;
+    if (piece.previous_releasable == Piece::kNone) open_gates(transfers);
+  }
+  free_.push_back(slot);
+}
+
+bool Transfers::awaits_get(std::int32_t rank, const symrace::WindowRegion& region) const {
+  if (!has_own_writes(rank)) return false;
+  bool found = false;
+  for_each(rank, [&](const Piece& piece) {
+    found = found || (piece.writes_own() && symrace::overlaps(piece.own, region));
+  });
+  return found;
+}
+
+bool Transfers::awaits_own_write(std::int32_t rank, const symrace::WindowRegion& region) const {
+  if (!has_own_writes(rank)) return false;
+  bool found = awaits_get(rank, region);
+  for_each(rank, [&](const Piece& piece) {
+    found = found || (piece.effect == Piece::Effect::kWrite && piece.target == rank &&
+                      symrace::overlaps(piece.region, region));
+  });
+  return found;
+}
+
+}  // namespace emu
