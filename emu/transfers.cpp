@@ -50,6 +50,7 @@ Piece& Transfers::prepare() {
   free_.pop_back();
   Piece& piece = pool_[prepared_];
   piece.atomic = pld::AtomicType::None_;
+  piece.value = 0;
   piece.reads_own_slice = false;
   piece.blockers = 0;
   piece.first_edge = Piece::kNone;
