@@ -29,13 +29,21 @@ class Task {
   Task& operator=(const Task&) = delete;
   ~Task() { clear(); }
 
-  template <class Closure>
-  void assign(Closure closure) {
+  // Keeps `kernel` and its arguments; each run() gives the kernel copies.
+  template <class Kernel, class... Args>
+  void assign(Kernel kernel, const Args&... args) {
+    struct Closure {
+      Kernel kernel;
+      std::tuple<Args...> arguments;
+    };
     static_assert(sizeof(Closure) <= kCapacity && alignof(Closure) <= alignof(std::max_align_t),
                   "kernel arguments are too large: pass big values by pointer");
     clear();
-    new (storage_) Closure(std::move(closure));
-    run_ = [](void* object) { (*static_cast<Closure*>(object))(); };
+    new (storage_) Closure{std::move(kernel), std::tuple<Args...>(args...)};
+    run_ = [](void* object) {
+      auto* closure = static_cast<Closure*>(object);
+      std::apply(closure->kernel, closure->arguments);
+    };
     destroy_ = [](void* object) { static_cast<Closure*>(object)->~Closure(); };
   }
   void run() { run_(storage_); }
@@ -92,9 +100,8 @@ class Host {
 
   // Runs `kernel(args...)` on a rank once orchestration is over. Every rank needs exactly one.
   template <class Kernel, class... Args>
-  void dispatch(Device device, Kernel kernel, Args... args) {
-    task_for(device).assign(
-        [kernel, args = std::tuple<Args...>(std::move(args)...)]() { std::apply(kernel, args); });
+  void dispatch(Device device, Kernel kernel, const Args&... args) {
+    task_for(device).assign(std::move(kernel), args...);
   }
 
   // --- For engines ---

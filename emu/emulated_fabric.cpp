@@ -310,7 +310,10 @@ bool EmulatedFabric::test(const Cell& cell, std::int32_t expected, pld::WaitCmp 
   execution_.step(rank_);
   const std::int32_t actual = execution_.own_cell(me(), cell);
   const bool passed = pld::compare(cmp, actual, expected);
-  if (!passed) rank_.last_failed_test = rank_.pending;
+  if (!passed) {
+    rank_.has_failed_test = true;
+    rank_.last_failed_test = rank_.pending;
+  }
   log_cell(site, me(), cell, actual);
   return passed;
 }

@@ -96,7 +96,7 @@ bool Execution::begin(std::uint64_t seed) {
     rank.parked = false;
     rank.context.in_core_group = false;
     rank.context.deferred_gets = 0;
-    rank.last_failed_test = {};
+    rank.has_failed_test = false;
   }
   strategy_->begin(heap_.ranks(), seed);
   return true;
@@ -328,8 +328,7 @@ void Execution::fail(std::string message) {
 void Execution::describe_stuck() {
   for (RankState& rank : ranks_) {
     if (rank.phase == RankState::Phase::kFinished) continue;
-    const bool polls = rank.pending.enabled != Pending::Enabled::kCell &&
-                       rank.last_failed_test.site.where.line() != 0;
+    const bool polls = rank.pending.enabled != Pending::Enabled::kCell && rank.has_failed_test;
     const Pending& pending = polls ? rank.last_failed_test : rank.pending;
     StuckRank stuck;
     stuck.rank = rank.context.rank;

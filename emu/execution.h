@@ -53,7 +53,8 @@ struct RankState {
   Phase phase = Phase::kIdle;
   bool parked = false;
   Pending pending;
-  Pending last_failed_test;  // site.where.line() == 0: none
+  bool has_failed_test = false;
+  Pending last_failed_test;
 };
 
 class Execution final : public Passenger {

@@ -24,7 +24,7 @@ bool must_follow(const Piece& earlier, const Piece& later) {
 
 void Transfers::begin(std::int32_t ranks, const Model& model) {
   model_ = model;
-  ranks_.resize(static_cast<std::size_t>(ranks));
+  ranks_.resize(static_cast<std::size_t>(ranks));  // allocates once
   for (RankTransfers& transfers : ranks_) {
     for (std::uint32_t slot = transfers.head; slot != Piece::kNone;) {
       const std::uint32_t next = pool_[slot].next;
@@ -32,10 +32,11 @@ void Transfers::begin(std::int32_t ranks, const Model& model) {
       free_.push_back(slot);
       slot = next;
     }
-    std::vector<std::uint32_t> gated = std::move(transfers.gated);
-    gated.clear();
-    transfers = {};
-    transfers.gated = std::move(gated);
+    transfers.head = transfers.tail = Piece::kNone;
+    transfers.releasable_head = transfers.releasable_tail = Piece::kNone;
+    transfers.issued = transfers.in_flight = transfers.own_writes = 0;
+    transfers.gated.clear();
+    transfers.gate_front = 0;
   }
   edges_.clear();
   free_edges_.clear();

@@ -1,27 +1,11 @@
 // Step 05: a one-step ring shift, tile by tile. Load mode pulls the next rank's slice, store mode
 // pushes into it, and push mode is the tensor-level form that sends a computed value.
 #include "kernels/programs.h"
+#include "kernels/ring_shift.h"
 #include "kernels/row_program.h"
 
 namespace kernels {
 namespace {
-
-template <class T>
-void shift_by_load(pl::Tensor<T> x, pl::Out<pl::Tensor<T>> y, pld::DistributedTensor<T> data,
-                   pld::DistributedTensor<std::int32_t> signal) {
-  const auto ctx = pld::get_comm_ctx(data);
-  const auto my_rank = pld::rank(ctx);
-  const auto nranks = pld::nranks(ctx);
-
-  const auto local = pl::load(x, {0, 0}, {1, x.cols()});
-  data = pl::store(local, {0, 0}, data);
-
-  signal = pld::tensor::barrier(signal);
-
-  const auto peer = (my_rank + 1) % nranks;
-  const auto recv = pld::tile::remote_load(data, peer, {0, 0}, {1, x.cols()});
-  y = pl::store(recv, {0, 0}, y);
-}
 
 template <class T>
 void shift_by_store(pl::Tensor<T> x, pl::Out<pl::Tensor<T>> y, pld::DistributedTensor<T> data,
@@ -72,7 +56,8 @@ template <class T>
 class RemoteLoadStore final : public RowProgram<T> {
  public:
   explicit RemoteLoadStore(const symrace::Arguments& arguments)
-      : RowProgram<T>(arguments), mode_(arguments.choice("mode")),
+      : RowProgram<T>(arguments),
+        mode_(arguments.choice("mode")),
         combine_(arguments.choice("atomic") == "add") {
     if (mode_ == "load") {
       this->expect_ring_shift(+1);
@@ -95,8 +80,7 @@ class RemoteLoadStore final : public RowProgram<T> {
 
   void host(pld::Host& host) override {
     const std::int64_t n = this->ranks();
-    const auto data_buffer =
-        host.alloc_window_buffer({1, this->size()}, pl::dtype_of<T>(), "data");
+    const auto data_buffer = host.alloc_window_buffer({1, this->size()}, pl::dtype_of<T>(), "data");
     const auto signal_buffer =
         host.alloc_window_buffer({n < 2 ? 2 : n, 1}, pl::DType::INT32, "signal");
     for (std::int64_t r = 0; r < n; ++r) {

@@ -4,7 +4,30 @@ namespace kernels {
 
 std::span<const symrace::ProgramInfo* const> programs() {
   static constexpr const symrace::ProgramInfo* kPrograms[] = {
+      &kHelloRank,
+      &kProgrammingModel,
+      &kWindowBuffer,
+      &kBarrier,
       &kRemoteLoadStore,
+      &kPutGet,
+      &kDynamicRankCount,
+      &kBugNoBarrier,
+      &kBugPullPushConfused,
+      &kBugBarrierBeforeStaging,
+      &kBugBarrierBeforeStore,
+      &kBugPutWithoutSignal,
+      &kBugNotifyBeforePut,
+      &kBugWaitLeftOut,
+      &kBugWrongPeerPut,
+      &kBugWrongPeerGet,
+      &kBugWrongPeerHandshake,
+      &kBugGoldenOtherDirection,
+      &kBugTransferTooLarge,
+      &kBugPipelineWithoutChunks,
+      &kBugRegionPastSlice,
+      &kBugChunkedPutBeforeSignal,
+      &kBugLastChunkPeeked,
+      &kBugAddTwoRounds,
   };
   return kPrograms;
 }

@@ -14,7 +14,31 @@ std::span<const symrace::ProgramInfo* const> programs();
 // Null when there is none of that name.
 const symrace::ProgramInfo* find_program(std::string_view name);
 
+extern const symrace::ProgramInfo kHelloRank;
+extern const symrace::ProgramInfo kProgrammingModel;
+extern const symrace::ProgramInfo kWindowBuffer;
+extern const symrace::ProgramInfo kBarrier;
 extern const symrace::ProgramInfo kRemoteLoadStore;
+extern const symrace::ProgramInfo kPutGet;
+extern const symrace::ProgramInfo kDynamicRankCount;
+
+extern const symrace::ProgramInfo kBugNoBarrier;
+extern const symrace::ProgramInfo kBugPullPushConfused;
+extern const symrace::ProgramInfo kBugBarrierBeforeStaging;
+extern const symrace::ProgramInfo kBugBarrierBeforeStore;
+extern const symrace::ProgramInfo kBugPutWithoutSignal;
+extern const symrace::ProgramInfo kBugNotifyBeforePut;
+extern const symrace::ProgramInfo kBugWaitLeftOut;
+extern const symrace::ProgramInfo kBugWrongPeerPut;
+extern const symrace::ProgramInfo kBugWrongPeerGet;
+extern const symrace::ProgramInfo kBugWrongPeerHandshake;
+extern const symrace::ProgramInfo kBugGoldenOtherDirection;
+extern const symrace::ProgramInfo kBugTransferTooLarge;
+extern const symrace::ProgramInfo kBugPipelineWithoutChunks;
+extern const symrace::ProgramInfo kBugRegionPastSlice;
+extern const symrace::ProgramInfo kBugChunkedPutBeforeSignal;
+extern const symrace::ProgramInfo kBugLastChunkPeeked;
+extern const symrace::ProgramInfo kBugAddTwoRounds;
 
 }  // namespace kernels
 

@@ -69,12 +69,20 @@ void RowProgram<T>::orchestrate(pld::Host& host_object) {
 template <pl::Element T>
 void RowProgram<T>::expect_ring_shift(std::int64_t shift, int factor) {
   golden_ = Matrix<T>(ranks_, size_);
+  golden_is_shift_ = factor == 1;
+  shift_ = shift;
   for (std::int64_t r = 0; r < ranks_; ++r) {
     for (std::int64_t i = 0; i < size_; ++i) {
-      golden_.row(r)[i] = pl::arithmetic::mul(x_.row(ring(r, shift, ranks_))[i],
-                                              static_cast<T>(factor));
+      golden_.row(r)[i] =
+          pl::arithmetic::mul(x_.row(ring(r, shift, ranks_))[i], static_cast<T>(factor));
     }
   }
+}
+
+template <pl::Element T>
+void RowProgram<T>::expect(Matrix<T> golden) {
+  golden_ = std::move(golden);
+  golden_is_shift_ = false;
 }
 
 template <pl::Element T>
@@ -82,39 +90,65 @@ bool RowProgram<T>::matches() const {
   return std::memcmp(y_.values.data(), golden_.values.data(), y_.values.size() * sizeof(T)) == 0;
 }
 
+// Data that an output may turn out to be: a constant, a row, or the sum of two rows.
+template <pl::Element T>
+struct RowProgram<T>::Candidate {
+  T at(std::int64_t i) const {
+    if (first == nullptr) return constant;
+    return second == nullptr ? first[i] : pl::arithmetic::add(first[i], second[i]);
+  }
+
+  std::string name;
+  const T* first = nullptr;
+  const T* second = nullptr;
+  T constant{};
+  std::int64_t input_of = -1;  // the rank whose input it is
+};
+
+template <pl::Element T>
+std::vector<typename RowProgram<T>::Candidate> RowProgram<T>::candidates(std::int64_t r) const {
+  std::vector<Candidate> found = {
+      {.name = "zeros"},
+      {.name = "never written", .constant = static_cast<T>(kNeverWritten)},
+      {.name = "as expected", .first = golden_.row(r)}};
+  const std::size_t unnamed = found.size();
+  for (const Reference& reference : references_) {
+    if (reference.rows.cols != y_.cols) continue;
+    const bool is_input = &reference == &references_.front();
+    for (std::int64_t k = 0; k < reference.rows.rows; ++k) {
+      found.push_back({.name = absl::StrCat("rank ", k, "'s ", reference.label),
+                       .first = reference.rows.row(k),
+                       .input_of = is_input ? k : -1});
+    }
+  }
+  const std::size_t plain = found.size();
+  for (std::size_t a = unnamed; a < plain && plain < 200; ++a) {
+    for (std::size_t b = a; b < plain; ++b) {
+      found.push_back({.name = absl::StrCat("the sum of ", found[a].name, " and ", found[b].name),
+                       .first = found[a].first,
+                       .second = found[b].first});
+    }
+  }
+  return found;
+}
+
+template <pl::Element T>
+std::string RowProgram<T>::direction(std::int64_t r, std::int64_t k) const {
+  if (!golden_is_shift_) return {};
+  const auto shifted = [this](std::int64_t shift) {
+    const std::int64_t forward = ring(shift, 0, ranks_);
+    if (forward == 0) return std::string("x[r]");
+    const bool back = forward > ranks_ / 2;
+    return absl::StrCat("x[(r", back ? "-" : "+", back ? ranks_ - forward : forward, ") % N]");
+  };
+  return absl::StrCat(": ", shifted(k - r), ", where the golden is ", shifted(shift_));
+}
+
 template <pl::Element T>
 std::string RowProgram<T>::identify(std::int64_t r) const {
   const T* actual = y_.row(r);
   const std::int64_t cols = y_.cols;
-  struct Candidate {
-    std::string name;
-    const T* first;             // null: the constant
-    const T* second = nullptr;  // not null: the sum of both
-    T constant{};
-    T at(std::int64_t i) const {
-      if (first == nullptr) return constant;
-      return second == nullptr ? first[i] : pl::arithmetic::add(first[i], second[i]);
-    }
-  };
-  std::vector<Candidate> candidates = {
-      {"zeros", nullptr, nullptr, T{}},
-      {"never written", nullptr, nullptr, static_cast<T>(kNeverWritten)},
-      {"as expected", golden_.row(r)}};
-  for (const Reference& reference : references_) {
-    if (reference.rows.cols != cols) continue;
-    for (std::int64_t k = 0; k < reference.rows.rows; ++k) {
-      candidates.push_back(
-          {absl::StrCat("rank ", k, "'s ", reference.label), reference.rows.row(k)});
-    }
-  }
-  const std::size_t plain = candidates.size();
-  for (std::size_t a = 3; a < plain && plain < 200; ++a) {
-    for (std::size_t b = a; b < plain; ++b) {
-      candidates.push_back({absl::StrCat("the sum of ", candidates[a].name, " and ",
-                                         candidates[b].name),
-                            candidates[a].first, candidates[b].first});
-    }
-  }
+  const std::vector<Candidate> known = candidates(r);
 
   // The longest run that one candidate explains, again and again.
   std::string text;
@@ -122,7 +156,7 @@ std::string RowProgram<T>::identify(std::int64_t r) const {
   for (std::int64_t begin = 0; begin < cols;) {
     const Candidate* best = nullptr;
     std::int64_t best_end = begin;
-    for (const Candidate& candidate : candidates) {
+    for (const Candidate& candidate : known) {
       std::int64_t end = begin;
       while (end < cols && same_bits(actual[end], candidate.at(end))) ++end;
       if (end > best_end) {
@@ -131,7 +165,9 @@ std::string RowProgram<T>::identify(std::int64_t r) const {
       }
     }
     if (best == nullptr || runs == 6) return "no known data";
-    if (begin == 0 && best_end == cols) return best->name;
+    if (begin == 0 && best_end == cols) {
+      return best->input_of < 0 ? best->name : best->name + direction(r, best->input_of);
+    }
     absl::StrAppend(&text, runs == 0 ? "a mixture: [" : ", [", begin, ":", best_end, ") ",
                     best->name);
     ++runs;
@@ -162,7 +198,7 @@ std::vector<symrace::Mismatch> RowProgram<T>::mismatches() const {
   return rows;
 }
 
-#define SYMRACE_INSTANTIATE(T)                                                              \
+#define SYMRACE_INSTANTIATE(T)                                                                   \
   template Matrix<T> random_matrix<T>(std::int64_t, std::int64_t, std::uint64_t, std::uint64_t); \
   template class RowProgram<T>;
 SYMRACE_INSTANTIATE(float)

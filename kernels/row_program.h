@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -58,11 +59,14 @@ class RowProgram : public symrace::Program {
   std::int64_t size() const { return size_; }
   pl::Tensor<T> x(std::int64_t r) { return {x_.row(r), 1, size_}; }
   pl::Out<pl::Tensor<T>> y(std::int64_t r) { return {y_.row(r), 1, y_.cols}; }
+  // The same output row as a column, for a kernel whose result is one: a row a peer.
+  pl::Out<pl::Tensor<T>> y_column(std::int64_t r) { return {y_.row(r), y_.cols, 1}; }
   const Matrix<T>& input() const { return x_; }
 
-  // golden[r] = input[(r + shift) mod N], element times `factor`.
+  // golden[r] = input[(r + shift) mod N], element times `factor`. A mismatch then also names the
+  // direction: "rank 2's input: x[(r-1) % N], where the golden is x[(r+1) % N]".
   void expect_ring_shift(std::int64_t shift, int factor = 1);
-  void expect(Matrix<T> golden) { golden_ = std::move(golden); }
+  void expect(Matrix<T> golden);
   const Matrix<T>& golden() const { return golden_; }
 
   // Names data that may turn up in a wrong output: row k is "rank k's <label>". "zeros" and
@@ -70,20 +74,29 @@ class RowProgram : public symrace::Program {
   void name_data(std::string label, Matrix<T> rows) {
     references_.push_back({std::move(label), std::move(rows)});
   }
+  // What the input is called instead, as "round 2 data".
+  void name_input(std::string_view label) { references_.front().label = label; }
 
  private:
   struct Reference {
     std::string label;
     Matrix<T> rows;
   };
+  struct Candidate;
+  std::vector<Candidate> candidates(std::int64_t r) const;
   std::string identify(std::int64_t r) const;
+  // ": x[(r-1) % N], where ..." for an output that is rank k's input; empty unless the golden is a
+  // plain ring shift.
+  std::string direction(std::int64_t r, std::int64_t k) const;
 
   std::int64_t ranks_;
   std::int64_t size_;
   Matrix<T> x_;
   Matrix<T> y_;
   Matrix<T> golden_;
-  std::vector<Reference> references_;
+  bool golden_is_shift_ = false;
+  std::int64_t shift_ = 0;
+  std::vector<Reference> references_;  // the input first
 };
 
 // make() of a ProgramInfo for a program class template over the element type.

@@ -1,0 +1,50 @@
+#include "tools/cli.h"
+
+#include <iostream>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "kernels/programs.h"
+#include "tools/command_line.h"
+#include "tools/list_command.h"
+#include "tools/run_command.h"
+
+namespace tools {
+namespace {
+
+absl::StatusOr<int> run(const Request& request) {
+  if (const auto* wanted = std::get_if<RunRequest>(&request)) return run_command(*wanted);
+  if (const auto* text = std::get_if<TextRequest>(&request)) {
+    std::cout << text->text;
+  } else {
+    list_programs(std::cout);
+  }
+  return kExitOk;
+}
+
+}  // namespace
+
+int run_cli(int argc, char** argv, const char* own_program) {
+  const char* command = own_program != nullptr ? own_program : "a2a3sim";
+  const auto fail = [&](const auto& message) {
+    std::cout.flush();  // what was found stands before what went wrong
+    std::cerr << command << ": " << message << '\n';
+    return kExitError;
+  };
+  const symrace::ProgramInfo* program =
+      own_program != nullptr ? kernels::find_program(own_program) : nullptr;
+  if (own_program != nullptr && program == nullptr) return fail("no program of this name");
+
+  std::vector<std::string> words;
+  for (int i = 1; i < argc; ++i) words.emplace_back(argv[i]);
+  absl::StatusOr<Request> request = parse_command_line(words, program);
+  if (!request.ok()) return fail(request.status().message());
+  const absl::StatusOr<int> status = run(*request);
+  if (!status.ok()) return fail(status.status().message());
+  std::cout.flush();
+  if (!std::cout) return fail("stdout: cannot be written; expected it to take the report");
+  return *status;
+}
+
+}  // namespace tools

@@ -1,0 +1,235 @@
+#include "tools/command_line.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "emu/model.h"
+#include "kernels/programs.h"
+#include "tools/flags.h"
+#include "tools/suggest.h"
+#include "tools/usage_error.h"
+#include "tools/values.h"
+
+namespace tools {
+namespace {
+
+constexpr std::string_view kList = "list";
+
+const symrace::ProgramInfo& find_program(std::string_view name) {
+  if (const symrace::ProgramInfo* found = kernels::find_program(name)) return *found;
+  std::vector<std::string_view> names = {kList};
+  for (const symrace::ProgramInfo* program : kernels::programs()) names.push_back(program->name);
+  throw UsageError("unknown program '", name, "'",
+                   did_you_mean(name, names, "; expected one that 'a2a3sim list' names"));
+}
+
+// A flag that stands before PROGRAM, where only the engine's may stand.
+void refuse_unknown_before(std::string_view program, const std::vector<std::string>& words,
+                           const Flags& flags) {
+  const auto end = std::find(words.begin(), words.end(), program);
+  for (const std::string& unknown : flags.unknown_words()) {
+    if (std::find(words.begin(), end, unknown) == end) continue;
+    throw UsageError("unknown flag '", unknown.substr(0, unknown.find('=')),
+                     "' before PROGRAM, where a program's own flags cannot stand",
+                     did_you_mean(unknown, flags.names(), "; expected them behind its name"));
+  }
+}
+
+void refuse_unknown(const Flags& flags, const symrace::ProgramInfo& program) {
+  const std::vector<std::string> unknown = flags.unknown_words();
+  if (unknown.empty()) return;
+  const std::string& word = unknown.front();
+  if (!word.starts_with('-')) {
+    throw UsageError("unexpected word '", word, "'; expected only flags beside ", program.name);
+  }
+  const std::string name = word.substr(0, word.find('='));
+  throw UsageError("unknown flag '", name, "' of ", program.name,
+                   did_you_mean(name, flags.names(), "; expected one that --help names"));
+}
+
+void read_program_flags(const Flags& flags, RunRequest& request) {
+  for (const symrace::Flag& flag : request.program->flags) {
+    const std::string name = "--" + std::string(flag.name);
+    if (!flags.given(name)) continue;
+    std::string& value = request.arguments.flags[std::string(flag.name)];
+    switch (flag.kind) {
+      case symrace::Flag::Kind::kSwitch:
+        value = "true";
+        break;
+      case symrace::Flag::Kind::kChoice:
+        value = parse_choice(name, flags.value(name), flag.choices);
+        break;
+      case symrace::Flag::Kind::kInteger:
+        value = std::to_string(parse_integer<std::int64_t>(name, flags.value(name), flag.smallest));
+        break;
+    }
+  }
+}
+
+void read_data_flags(const Flags& flags, symrace::Arguments& arguments) {
+  if (flags.given("--size")) {
+    arguments.size = parse_integer<std::int64_t>("--size", flags.value("--size"), 1);
+  }
+  if (flags.given("--dtype")) {
+    arguments.dtype = *pl::parse_dtype(parse_choice("--dtype", flags.value("--dtype"), kDTypes));
+  }
+  if (flags.given("--data-seed")) {
+    arguments.data_seed =
+        parse_integer<std::uint64_t>("--data-seed", flags.value("--data-seed"), 0);
+  }
+  check_fits_memory("--size", arguments);
+}
+
+void read_engine_flags(const Flags& flags, emu::Options& options) {
+  if (flags.given("--model")) {
+    options.model = *emu::Model::parse(parse_choice("--model", flags.value("--model"), kModels));
+  }
+  if (flags.given("--vehicle") &&
+      parse_choice("--vehicle", flags.value("--vehicle"), kVehicles) == "thread") {
+    options.vehicle = emu::VehicleKind::kThread;
+  }
+  if (flags.given("--burst")) {
+    options.burst_bytes = parse_integer<std::int64_t>("--burst", flags.value("--burst"), 0);
+  }
+  if (flags.given("--max-steps")) {
+    options.max_steps = parse_integer<std::uint64_t>("--max-steps", flags.value("--max-steps"), 1);
+  }
+}
+
+void read_schedule_flags(const Flags& flags, RunRequest& request) {
+  if (flags.given("--replay")) {
+    for (const char* other : {"--seed", "--seeds", "--strategy"}) {
+      if (!flags.given(other)) continue;
+      throw UsageError("--replay and ", other, " exclude each other; expected one of them");
+    }
+    request.strategy = "replay";
+    request.replay_token = flags.value("--replay");
+    if (request.replay_token.empty()) {
+      throw UsageError("--replay: the token is empty; expected one from an earlier report");
+    }
+  }
+  if (flags.given("--strategy")) {
+    request.strategy = parse_choice("--strategy", flags.value("--strategy"), kStrategies);
+  }
+  if (flags.given("--seed")) {
+    request.seeds.first = parse_integer<std::uint64_t>("--seed", flags.value("--seed"), 0);
+  }
+  if (flags.given("--seeds")) {
+    request.explores = true;
+    const std::uint64_t above = std::numeric_limits<std::uint64_t>::max() - request.seeds.first;
+    request.seeds.count = parse_integer<std::uint64_t>("--seeds", flags.value("--seeds"), 1);
+    if (request.seeds.count - 1 > above) {
+      throw UsageError("--seeds: ", request.seeds.count, " seeds from ", request.seeds.first,
+                       " on pass the largest seed; expected at most ", above + 1);
+    }
+  }
+  request.seeds.stop_at_first_failure = flags.given("--fail-fast");
+  if (request.seeds.stop_at_first_failure && !request.explores) {
+    throw UsageError("--fail-fast without --seeds; expected both");
+  }
+}
+
+// Every value has been checked, and none needs quoting in a shell.
+std::string command_of(const Flags& flags, const RunRequest& request, bool is_own_command) {
+  std::string command;
+  const auto add = [&](std::string_view word) {
+    command.append(command.empty() ? "" : " ").append(word);
+  };
+  const auto add_flag = [&](std::string_view name) {
+    if (!flags.given(name)) return;
+    add(name);
+    if (const std::string& value = flags.value(name); !value.empty()) add(value);
+  };
+  if (is_own_command) add(request.program->name);
+  if (!is_own_command) add("a2a3sim");
+  add_flag("-d");
+  if (!is_own_command) add(request.program->name);
+  for (const symrace::Flag& flag : request.program->flags) {
+    add_flag("--" + std::string(flag.name));
+  }
+  for (const char* name :
+       {"--size", "--dtype", "--data-seed", "--model", "--burst", "--max-steps", "--vehicle"}) {
+    add_flag(name);
+  }
+  return command;
+}
+
+RunRequest read_run(const Flags& flags, const symrace::ProgramInfo& program, bool is_own_command) {
+  refuse_unknown(flags, program);
+  if (flags.given("-p") && parse_choice("-p", flags.value("-p"), kPlatforms) == "a2a3") {
+    throw UsageError(
+        "-p: a2a3, the hardware backend, needs the ACL runtime, which this build does not use; "
+        "expected a2a3sim");
+  }
+  if (!flags.given("-d")) {
+    throw UsageError("-d: missing; expected the devices to run on, as -d 0,1");
+  }
+  RunRequest request;
+  request.program = &program;
+  request.options.devices = parse_devices("-d", flags.value("-d"));
+  const auto ranks = static_cast<std::int32_t>(request.options.devices.size());
+  if (ranks < program.smallest_ranks) {
+    throw UsageError("-d: ", ranks, ranks == 1 ? " device" : " devices", "; expected at least ",
+                     program.smallest_ranks, ", the fewest that ", program.name, " runs on");
+  }
+  request.arguments = symrace::default_arguments(program, ranks);
+  read_program_flags(flags, request);
+  read_data_flags(flags, request.arguments);
+  read_engine_flags(flags, request.options);
+  read_schedule_flags(flags, request);
+  if (flags.given("--json")) {
+    request.json_path = flags.value("--json");
+    if (request.json_path.empty()) {
+      throw UsageError("--json: the file name is empty; expected a file, or - for stdout");
+    }
+  }
+  request.timeline = flags.given("--timeline");
+  request.command = command_of(flags, request, is_own_command);
+  return request;
+}
+
+Request parse(const std::vector<std::string>& words, const symrace::ProgramInfo* own_program) {
+  const Flags::Command command =
+      own_program != nullptr ? Flags::Command::kOwn : Flags::Command::kA2a3sim;
+  const symrace::ProgramInfo* program = own_program;
+  if (program == nullptr) {
+    // PROGRAM says which flags there are, so it is looked for first, with the engine's flags only.
+    Flags engine(command, nullptr);
+    engine.parse(words);
+    if (engine.given("--version")) return TextRequest{"a2a3sim " SYMRACE_VERSION "\n"};
+    if (engine.program().empty() || engine.program() == kList) {
+      if (engine.given("--help")) return TextRequest{engine.help()};
+      if (engine.program() == kList) {
+        if (words.size() > 1) throw UsageError("list: takes no flags; expected 'a2a3sim list'");
+        return ListRequest{};
+      }
+      const std::vector<std::string> unknown = engine.unknown_words();
+      if (!unknown.empty()) refuse_unknown_before("", words, engine);
+      throw UsageError(
+          "PROGRAM is missing; expected 'a2a3sim -d IDS PROGRAM', where 'a2a3sim "
+          "list' names the programs, or 'a2a3sim --help'");
+    }
+    refuse_unknown_before(engine.program(), words, engine);
+    program = &find_program(engine.program());
+  }
+  Flags flags(command, program);
+  flags.parse(words);
+  if (flags.given("--help")) return TextRequest{flags.help()};
+  if (flags.given("--version")) {
+    return TextRequest{std::string(program->name) + " " SYMRACE_VERSION "\n"};
+  }
+  return read_run(flags, *program, own_program != nullptr);
+}
+
+}  // namespace
+
+absl::StatusOr<Request> parse_command_line(const std::vector<std::string>& words,
+                                           const symrace::ProgramInfo* own_program) {
+  try {
+    return parse(words, own_program);
+  } catch (const UsageError& error) {
+    return absl::InvalidArgumentError(error.what());
+  }
+}
+
+}  // namespace tools

@@ -1,0 +1,47 @@
+// From the words of a command line to a checked request.
+#ifndef SYMRACE_TOOLS_COMMAND_LINE_H_
+#define SYMRACE_TOOLS_COMMAND_LINE_H_
+
+#include <absl/status/statusor.h>
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/program.h"
+#include "emu/explore.h"
+#include "emu/run.h"
+
+namespace tools {
+
+struct RunRequest {
+  const symrace::ProgramInfo* program = nullptr;
+  symrace::Arguments arguments;
+  emu::Options options;
+  std::string strategy = "random";  // "replay" with a token
+  std::string replay_token;         // empty: none
+  emu::Seeds seeds;
+  bool explores = false;  // --seeds was given
+  bool timeline = false;
+  std::string json_path;  // empty: none; "-": stdout
+  // The command that asks for the same program under the same engine, but for the schedule.
+  std::string command;
+};
+
+struct ListRequest {};
+
+// --help and --version.
+struct TextRequest {
+  std::string text;
+};
+
+using Request = std::variant<RunRequest, ListRequest, TextRequest>;
+
+// `words` without the command's own name. `own_program`: the program that is the command itself;
+// null for a2a3sim, where PROGRAM is a word. InvalidArgument has a message of one line.
+absl::StatusOr<Request> parse_command_line(const std::vector<std::string>& words,
+                                           const symrace::ProgramInfo* own_program);
+
+}  // namespace tools
+
+#endif  // SYMRACE_TOOLS_COMMAND_LINE_H_

@@ -1,0 +1,72 @@
+#include "tools/findings.h"
+
+#include <iomanip>
+#include <sstream>
+
+#include "emu/replay.h"
+
+namespace tools {
+namespace {
+
+constexpr std::size_t kLongestToken = 4000;  // decisions
+
+}  // namespace
+
+bool Findings::interrupted() const {
+  return exploration ? exploration->interrupted : run->result.outcome == emu::Outcome::kInterrupted;
+}
+
+const std::string* Findings::error() const {
+  return run && run->result.outcome == emu::Outcome::kError ? &run->result.error : nullptr;
+}
+
+std::string_view outcome_name(emu::Outcome outcome) {
+  switch (outcome) {
+    case emu::Outcome::kOk:
+      return "ok";
+    case emu::Outcome::kMismatch:
+      return "mismatch";
+    case emu::Outcome::kDeadlock:
+      return "deadlock";
+    case emu::Outcome::kStepBound:
+      return "step-bound";
+    case emu::Outcome::kError:
+      return "error";
+    case emu::Outcome::kInterrupted:
+      return "interrupted";
+  }
+  return "unknown";
+}
+
+std::string hex(std::uint64_t hash) {
+  std::ostringstream text;
+  text << std::hex << std::setw(16) << std::setfill('0') << hash;
+  return text.str();
+}
+
+std::string canonical_program(const RunRequest& request) {
+  const symrace::Arguments& arguments = request.arguments;
+  std::ostringstream text;
+  text << request.program->name;
+  for (const auto& [name, value] : arguments.flags) text << ' ' << name << '=' << value;
+  text << " ranks=" << arguments.ranks << " size=" << arguments.size
+       << " dtype=" << pl::dtype_name(arguments.dtype) << " data-seed=" << arguments.data_seed
+       << " model=" << request.options.model.name << " burst=" << request.options.burst_bytes;
+  return text.str();
+}
+
+std::string replay_command(const RunRequest& request, const emu::RecordedRun& run) {
+  std::ostringstream text;
+  text << request.command;
+  if (!request.replay_token.empty()) {
+    text << " --replay " << request.replay_token;
+  } else if (run.decisions.size() > kLongestToken) {
+    text << " --seed " << run.result.seed << " --strategy " << request.strategy;
+  } else {
+    text << " --replay "
+         << emu::encode({emu::program_hash(canonical_program(request)), run.decisions});
+  }
+  return text.str();
+}
+
+}  // namespace tools

@@ -1,0 +1,24 @@
+// The help texts around the list of flags.
+#ifndef SYMRACE_TOOLS_HELP_H_
+#define SYMRACE_TOOLS_HELP_H_
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+
+#include "core/program.h"
+
+namespace tools {
+
+// What stands above the flags: of a2a3sim as a whole, or of one program.
+std::string general_introduction();
+std::string program_introduction(const symrace::ProgramInfo& info, bool is_own_command);
+// What stands below them.
+std::string exit_statuses();
+
+// Introduction, flags group by group, footer.
+std::shared_ptr<CLI::FormatterBase> help_formatter();
+
+}  // namespace tools
+
+#endif  // SYMRACE_TOOLS_HELP_H_

@@ -1,0 +1,47 @@
+#include "tools/output_file.h"
+
+#include <absl/strings/str_cat.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace tools {
+namespace {
+
+absl::Status failure(const std::string& path, int error) {
+  return absl::InvalidArgumentError(absl::StrCat("--json: cannot write '", path,
+                                                 "': ", std::strerror(error),
+                                                 "; expected a writable file, or - for stdout"));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<OutputFile>> OutputFile::open(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  if (descriptor < 0) return failure(path, errno);
+  return std::unique_ptr<OutputFile>(new OutputFile(path, descriptor));
+}
+
+OutputFile::~OutputFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+absl::Status OutputFile::write(std::string_view text) {
+  struct stat info {};
+  if (fstat(descriptor_, &info) != 0) return failure(path_, errno);
+  if (S_ISREG(info.st_mode) && ftruncate(descriptor_, 0) != 0) return failure(path_, errno);
+  while (!text.empty()) {
+    const ssize_t written = ::write(descriptor_, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return failure(path_, errno);
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  // Some file systems tell of a full disk only here.
+  if (::close(std::exchange(descriptor_, -1)) != 0) return failure(path_, errno);
+  return absl::OkStatus();
+}
+
+}  // namespace tools

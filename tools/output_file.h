@@ -1,0 +1,34 @@
+// A file that is known to be writable before the work whose result it will hold.
+#ifndef SYMRACE_TOOLS_OUTPUT_FILE_H_
+#define SYMRACE_TOOLS_OUTPUT_FILE_H_
+
+#include <absl/status/status.h>
+#include <absl/status/statusor.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace tools {
+
+class OutputFile {
+ public:
+  // Opens or makes it, and leaves what it holds until write().
+  static absl::StatusOr<std::unique_ptr<OutputFile>> open(const std::string& path);
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+  ~OutputFile();
+
+  // Replaces what it holds.
+  absl::Status write(std::string_view text);
+
+ private:
+  OutputFile(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
+
+  std::string path_;
+  int descriptor_;
+};
+
+}  // namespace tools
+
+#endif  // SYMRACE_TOOLS_OUTPUT_FILE_H_
