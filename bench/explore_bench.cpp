@@ -112,7 +112,6 @@ class PlainFabric final : public symrace::Fabric {
   }
   void use(symrace::TileBlock&, const symrace::Site&) override {}
   void use_private_memory(const symrace::Site&) override {}
-  bool notify_releases_everything() const override { return true; }
 
  private:
   void copy_out(std::int32_t rank, const symrace::WindowRegion& from, std::byte* to) {

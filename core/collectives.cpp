@@ -22,7 +22,9 @@ symrace::Cell CreditBarrier::cell_of(std::int32_t rank) const {
 void CreditBarrier::arrive_and_wait() {
   ++generation_;
   symrace::Fabric& fabric = *context_.fabric;
-  if (!fabric.notify_releases_everything()) fabric.fence(site_);
+  // Under `documented` the notifies alone would order the peers after this rank's moves, but not this
+  // rank's own later reads of a peer's slice after its own earlier stores there.
+  fabric.fence(site_);
   for (std::int32_t step = 1; step < context_.world_size; ++step) {
     const std::int32_t peer = (context_.rank + step) % context_.world_size;
     fabric.notify(peer, cell_of(context_.rank), 1, NotifyOp::AtomicAdd, site_);

@@ -121,8 +121,6 @@ class Fabric {
   virtual void use(TileBlock& tile, const Site& site) = 0;
   // Returns when every deferred get into private memory has arrived (RankContext::deferred_gets).
   virtual void use_private_memory(const Site& site) = 0;
-  // True where a notify releases every earlier transfer, so that collectives need no fence.
-  virtual bool notify_releases_everything() const = 0;
 };
 
 }  // namespace symrace

@@ -118,6 +118,14 @@ pld::DistributedTensor<T> store(const Tile<T>& tile, Offsets offsets,
   return target;
 }
 
+// The tensor-level form: stores a tensor-level value.
+template <Element T, class Target>
+Target store(const Tensor<T>& value, Offsets offsets, const Target& target,
+             AtomicType atomic = AtomicType::None_, Location where = Location::current()) {
+  return store(load(value, {0, 0}, {value.rows(), value.cols()}, where), offsets, target, atomic,
+               where);
+}
+
 // One element, as a scalar.
 template <Element T>
 Scalar<T> read(const Tensor<T>& source, Offsets offsets, Location where = Location::current()) {

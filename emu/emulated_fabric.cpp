@@ -78,6 +78,7 @@ void EmulatedFabric::write(const TileRef& from, std::int32_t target, const Windo
     log_act(site, target, to, from->bytes());
     return;
   }
+  execution_.transfers().begin_op(me());
   const Cut whole{0, to.extent.rows, 0, to.extent.row_bytes, false};
   for_each_burst(whole, execution_.options().burst_bytes, pl::dtype_bytes(to.dtype),
                  [&](const Cut& cut) {
@@ -120,6 +121,7 @@ void EmulatedFabric::remote_load(std::int32_t peer, const WindowRegion& from, co
     return;
   }
   to->state = symrace::TileBlock::State::kInFlight;
+  execution_.transfers().begin_op(me());
   Piece& piece = execution_.transfers().prepare();
   piece.effect = Piece::Effect::kReadTile;
   piece.release_class = ReleaseClass::kRead;
@@ -164,6 +166,7 @@ void EmulatedFabric::put(std::int32_t peer, const WindowRegion& to, const LocalR
     log_act(site, peer, to, staging->bytes());
     return;
   }
+  execution_.transfers().begin_op(me());
   for_each_chunk(to.extent, chunking, element_bytes, [&](const Cut& chunk) {
     for_each_burst(chunk, execution_.options().burst_bytes, element_bytes,
                    [&](const Cut& cut) { post_put(peer, to, from, atomic, cut, site); });
@@ -213,6 +216,7 @@ void EmulatedFabric::get(const LocalRegion& to, std::int32_t peer, const WindowR
   const Model& model = execution_.model();
   // Sequential consistency knows no half-done op.
   const Chunking cut_by = model.posts_puts ? chunking : Chunking{};
+  execution_.transfers().begin_op(me());
   for_each_chunk(from.extent, cut_by, pl::dtype_bytes(from.dtype), [&](const Cut& cut) {
     if (model.reads_are_deferred) {
       defer_get(to, peer, from, cut, site);
@@ -280,6 +284,7 @@ void EmulatedFabric::notify(std::int32_t peer, const Cell& cell, std::int32_t va
     log_cell(site, peer, cell, value);
     return;
   }
+  execution_.transfers().begin_op(me());
   Piece& piece = execution_.transfers().prepare();
   piece.effect = Piece::Effect::kSignal;
   piece.release_class = ReleaseClass::kSignal;
@@ -340,10 +345,6 @@ void EmulatedFabric::use(symrace::TileBlock& tile, const Site& site) {
 void EmulatedFabric::use_private_memory(const Site& site) {
   rank_.pending = {.enabled = Pending::Enabled::kPrivate, .site = site};
   execution_.step(rank_);
-}
-
-bool EmulatedFabric::notify_releases_everything() const {
-  return execution_.model().releases_everything();
 }
 
 }  // namespace emu

@@ -46,7 +46,6 @@ class EmulatedFabric final : public symrace::Fabric {
                        const symrace::Site& site) override;
   void use(symrace::TileBlock& tile, const symrace::Site& site) override;
   void use_private_memory(const symrace::Site& site) override;
-  bool notify_releases_everything() const override;
 
  private:
   std::int32_t me() const;

@@ -37,7 +37,6 @@ struct Model {
     return static_cast<std::uint8_t>(1U << static_cast<unsigned>(c));
   }
   bool releases_class(ReleaseClass c) const { return (releases & bit(c)) != 0; }
-  bool releases_everything() const { return releases == 0xff; }
 
   // Sequentially consistent: what a plain simulator does. Never shows a late delivery.
   static Model sc();

@@ -34,7 +34,7 @@ void Transfers::begin(std::int32_t ranks, const Model& model) {
     }
     transfers.head = transfers.tail = Piece::kNone;
     transfers.releasable_head = transfers.releasable_tail = Piece::kNone;
-    transfers.issued = transfers.in_flight = transfers.own_writes = 0;
+    transfers.issued = transfers.in_flight = transfers.own_writes = transfers.signals = 0;
     transfers.gated.clear();
     transfers.gate_front = 0;
   }
@@ -66,12 +66,12 @@ void Transfers::issue() {
   RankTransfers& transfers = ranks_[static_cast<std::size_t>(piece.rank)];
   const bool is_signal = piece.effect == Piece::Effect::kSignal;
 
-  if (transfers.in_flight != 0) {
-    // Signals that release earlier signals are in one line anyway: only data can overlap them.
-    const bool skip_signals =
-        is_signal && model_.releases_class(ReleaseClass::kSignal);
+  // Signals that release earlier signals are in one line anyway: only data can overlap them.
+  const bool skip_signals = is_signal && model_.releases_class(ReleaseClass::kSignal);
+  if (transfers.in_flight != (skip_signals ? transfers.signals : 0)) {
     for (std::uint32_t at = transfers.head; at != Piece::kNone; at = pool_[at].next) {
       Piece& earlier = pool_[at];
+      if (earlier.number >= first_of_op_) break;
       if (skip_signals && earlier.effect == Piece::Effect::kSignal) continue;
       if (must_follow(earlier, piece)) order_after(earlier, slot, piece);
     }
@@ -82,6 +82,7 @@ void Transfers::issue() {
   (transfers.tail == Piece::kNone ? transfers.head : pool_[transfers.tail].next) = slot;
   transfers.tail = slot;
   ++transfers.in_flight;
+  if (is_signal) ++transfers.signals;
   if (piece.writes_own() || (piece.writes_target() && piece.target == piece.rank && !is_signal)) {
     ++transfers.own_writes;
   }
@@ -136,11 +137,12 @@ void Transfers::retire(std::uint32_t slot) {
   Piece& piece = pool_[slot];
   RankTransfers& transfers = ranks_[static_cast<std::size_t>(piece.rank)];
   enabled_.remove_piece(slot);
-  piece.tile.reset();
+  if (piece.effect != Piece::Effect::kSignal) piece.tile.reset();
 
   (piece.previous == Piece::kNone ? transfers.head : pool_[piece.previous].next) = piece.next;
   (piece.next == Piece::kNone ? transfers.tail : pool_[piece.next].previous) = piece.previous;
   --transfers.in_flight;
+  if (piece.effect == Piece::Effect::kSignal) --transfers.signals;
   if (piece.writes_own() || (piece.effect == Piece::Effect::kWrite && piece.target == piece.rank)) {
     --transfers.own_writes;
   }

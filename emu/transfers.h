@@ -20,12 +20,13 @@
 
 namespace emu {
 
-struct Piece {
+// Laid out so that a signal touches little more than the first cache line.
+struct alignas(64) Piece {
   enum class Effect : std::uint8_t {
-    kWrite,       // `memory` (or, when late, `own`) → `region` of target
-    kSignal,      // `value` → the cell at `region.offset` of target
-    kReadTile,    // `region` of target → `memory`, in `tile`
-    kReadWindow,  // `region` of target → `own` of rank
+    kWrite,        // `memory` (or, when late, `own`) → `region` of target
+    kSignal,       // `value` → the cell at `region.offset` of target
+    kReadTile,     // `region` of target → `memory`, in `tile`
+    kReadWindow,   // `region` of target → `own` of rank
     kReadPrivate,  // `region` of target → `memory`
   };
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
@@ -36,27 +37,25 @@ struct Piece {
   pld::AtomicType atomic = pld::AtomicType::None_;
   pld::NotifyOp notify_op = pld::NotifyOp::AtomicAdd;
   bool reads_own_slice = false;  // kWrite: the source is `own`, read on landing
-  std::int32_t rank = 0;         // who issued it
-  std::int32_t target = 0;
-  std::int32_t value = 0;
-  symrace::WindowRegion region;  // in target's slice
-  symrace::WindowRegion own;     // in rank's slice
-  std::byte* memory = nullptr;
-  std::int64_t memory_stride = 0;
-  symrace::TileRef tile;  // keeps `memory` alive
-  std::source_location where;
-
-  // Whether landing changes own slice of the rank or the target's.
-  bool writes_target() const { return effect == Effect::kWrite || effect == Effect::kSignal; }
-  bool writes_own() const { return effect == Effect::kReadWindow; }
-
-  // Kept by Transfers.
-  std::uint32_t number = 0;  // issue order within its rank, from 1
+  bool releasable = false;       // kept by Transfers, as the next seven
+  std::uint32_t number = 0;      // issue order within its rank, from 1
   std::uint32_t blockers = 0;
-  bool releasable = false;
   std::uint32_t first_edge = kNone;
   std::uint32_t next = kNone, previous = kNone;                        // in flight of its rank
   std::uint32_t next_releasable = kNone, previous_releasable = kNone;  // those a notify waits for
+  std::int32_t rank = 0;                                               // who issued it
+  std::int32_t target = 0;
+  std::int32_t value = 0;
+  symrace::WindowRegion region;  // in target's slice
+  std::source_location where;
+  symrace::WindowRegion own;  // in rank's slice
+  std::byte* memory = nullptr;
+  std::int64_t memory_stride = 0;
+  symrace::TileRef tile;  // keeps `memory` alive
+
+  // Whether landing changes the target's slice, or own slice of the rank.
+  bool writes_target() const { return effect == Effect::kWrite || effect == Effect::kSignal; }
+  bool writes_own() const { return effect == Effect::kReadWindow; }
 };
 
 class Transfers {
@@ -65,7 +64,9 @@ class Transfers {
 
   void begin(std::int32_t ranks, const Model& model);
 
-  // A piece to fill in; hand it to issue() before anything else is asked of this object.
+  // Begins an op of `rank`: pieces of one op never overlap, so that only earlier ops' are compared.
+  void begin_op(std::int32_t rank) { first_of_op_ = rank_of(rank).issued + 1; }
+  // A piece of that op to fill in; hand it to issue() before anything else is asked of this object.
   Piece& prepare();
   // Numbers the prepared piece, orders it after its predecessors, and enables it when it has none.
   void issue();
@@ -100,6 +101,7 @@ class Transfers {
     std::uint32_t issued = 0;
     std::uint32_t in_flight = 0;
     std::uint32_t own_writes = 0;
+    std::uint32_t signals = 0;  // of those in flight
     // Notifies that wait for their release, in issue order; [gate_front, size) are still held.
     std::vector<std::uint32_t> gated;
     std::size_t gate_front = 0;
@@ -124,6 +126,7 @@ class Transfers {
   std::vector<std::uint32_t> free_edges_;
   std::vector<RankTransfers> ranks_;
   std::uint32_t prepared_ = Piece::kNone;
+  std::uint32_t first_of_op_ = 1;
 };
 
 }  // namespace emu

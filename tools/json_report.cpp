@@ -115,22 +115,21 @@ Json stuck_json(const emu::StuckRank& s) {
 }
 
 Json event_json(const emu::Event& e, const emu::EventLog& log) {
-  const bool on_window =
-      e.window >= 0 && static_cast<std::size_t>(e.window) < log.window_names.size();
-  Json json = {{"kind", kind_name(e.kind)},
-               {"op", symrace::op_name(e.op)},
-               {"rank", e.rank},
-               {"target", e.target}};
-  json["window"] = nullptr;
-  if (on_window) json["window"] = log.window_names[static_cast<std::size_t>(e.window)];
-  json.update({{"piece", e.piece},
-               {"offset", e.offset},
-               {"rows", e.rows},
-               {"row_bytes", e.row_bytes},
-               {"stride", e.stride},
-               {"value", e.value},
-               {"data_hash", hex(e.data_hash)},
-               {"where", symrace::short_location(e.where)}});
+  Json json = {{"kind", kind_name(e.kind)}, {"rank", e.rank}};
+  if (e.kind == emu::Event::Kind::kFinish) return json;
+  json["op"] = symrace::op_name(e.op);
+  json["where"] = symrace::short_location(e.where);
+  if (e.piece != 0) json["piece"] = e.piece;
+  if (e.window < 0) return json;
+  json["target"] = e.target;
+  json["window"] = log.window_names[static_cast<std::size_t>(e.window)];
+  json["dtype"] = pl::dtype_name(e.dtype);
+  json["offset"] = e.offset;
+  json["rows"] = e.rows;
+  json["row_bytes"] = e.row_bytes;
+  json["stride"] = e.stride;
+  json["value"] = e.value;
+  if (e.data_hash != 0) json["data_hash"] = hex(e.data_hash);
   return json;
 }
 

