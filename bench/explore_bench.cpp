@@ -1,8 +1,9 @@
 // How fast schedules are explored: step 05 in load mode, 64 floats, `documented`, `random`.
 //
-// `schedules_per_second` and `ns_per_decision` are of whole schedules: orchestration, both kernels, every
-// decision, the comparison with the golden, and the reset. PlainCalls runs the same orchestration and
-// kernels through a fabric that does each move at once, rank after rank, with no scheduler: the limit.
+// `schedules_per_second` and `ns_per_decision` are of whole schedules: orchestration, both kernels,
+// every decision, the comparison with the golden, and the reset. PlainCalls runs the same
+// orchestration and kernels through a fabric that does each move at once, rank after rank, with no
+// scheduler: the limit.
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
 
@@ -44,9 +45,8 @@ void explore(benchmark::State& state, std::int32_t ranks, std::int64_t size,
   state.counters["schedules_per_second"] =
       benchmark::Counter(static_cast<double>(seed), benchmark::Counter::kIsRate);
   state.counters["decisions"] = static_cast<double>(decisions) / static_cast<double>(seed);
-  state.counters["s_per_decision"] =
-      benchmark::Counter(static_cast<double>(decisions),
-                         benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+  state.counters["s_per_decision"] = benchmark::Counter(
+      static_cast<double>(decisions), benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
 
 void FiberVehicle(benchmark::State& state) { explore(state, 2, 64, emu::VehicleKind::kFiber); }
@@ -82,8 +82,8 @@ class PlainFabric final : public symrace::Fabric {
              const symrace::Site&) override {
     copy_in(rank_, to, from->bytes());
   }
-  void remote_load(std::int32_t peer, const symrace::WindowRegion& from,
-                   const symrace::TileRef& to, const symrace::Site&) override {
+  void remote_load(std::int32_t peer, const symrace::WindowRegion& from, const symrace::TileRef& to,
+                   const symrace::Site&) override {
     copy_out(peer, from, to->bytes());
   }
   void remote_store(const symrace::TileRef& from, std::int32_t peer,
@@ -91,8 +91,8 @@ class PlainFabric final : public symrace::Fabric {
                     const symrace::Site&) override {
     copy_in(peer, to, from->bytes());
   }
-  void put(std::int32_t, const symrace::WindowRegion&, const symrace::LocalRegion&,
-           pld::AtomicType, const symrace::Chunking&, const symrace::Site&) override {}
+  void put(std::int32_t, const symrace::WindowRegion&, const symrace::LocalRegion&, pld::AtomicType,
+           const symrace::Chunking&, const symrace::Site&) override {}
   void get(const symrace::LocalRegion&, std::int32_t, const symrace::WindowRegion&,
            const symrace::Chunking&, const symrace::Site&) override {}
   void notify(std::int32_t peer, const symrace::Cell& cell, std::int32_t value, pld::NotifyOp,
@@ -119,8 +119,8 @@ class PlainFabric final : public symrace::Fabric {
                        from.extent.stride, from.extent.rows, from.extent.row_bytes);
   }
   void copy_in(std::int32_t rank, const symrace::WindowRegion& to, const std::byte* from) {
-    symrace::copy_rows(heap_.address(rank, to.offset), to.extent.stride, from,
-                       to.extent.row_bytes, to.extent.rows, to.extent.row_bytes);
+    symrace::copy_rows(heap_.address(rank, to.offset), to.extent.stride, from, to.extent.row_bytes,
+                       to.extent.rows, to.extent.row_bytes);
   }
   void add(std::int32_t rank, const symrace::Cell& cell, std::int32_t value) {
     std::int32_t sum = 0;
@@ -146,8 +146,8 @@ void PlainCalls(benchmark::State& state) {
   PlainFabric fabrics[kRanks] = {{**heap, 0}, {**heap, 1}};
   symrace::RankContext contexts[kRanks];
   for (std::int32_t rank = 0; rank < kRanks; ++rank) {
-    contexts[rank] = {.rank = rank, .world_size = kRanks, .fabric = &fabrics[rank],
-                      .tiles = &tiles};
+    contexts[rank] = {
+        .rank = rank, .world_size = kRanks, .fabric = &fabrics[rank], .tiles = &tiles};
   }
   for (auto _ : state) {
     host.begin_schedule();

@@ -1,6 +1,7 @@
-// Element arithmetic with defined results for every input: integers wrap, casts to integers round
-// to nearest even and saturate. Tiles, atomic adds and goldens share it, so that results are
-// bit-reproducible on every compiler and never undefined behaviour.
+// Element arithmetic with defined results for every input: integers wrap, also in casts between
+// integers; casts from floats to integers round to nearest even and saturate. Tiles, atomic adds
+// and goldens share it, so that results are bit-reproducible on every compiler and never undefined
+// behaviour.
 #ifndef SYMRACE_CORE_ARITHMETIC_H_
 #define SYMRACE_CORE_ARITHMETIC_H_
 

@@ -22,8 +22,8 @@ symrace::Cell CreditBarrier::cell_of(std::int32_t rank) const {
 void CreditBarrier::arrive_and_wait() {
   ++generation_;
   symrace::Fabric& fabric = *context_.fabric;
-  // Under `documented` the notifies alone would order the peers after this rank's moves, but not this
-  // rank's own later reads of a peer's slice after its own earlier stores there.
+  // Under `documented` the notifies alone would order the peers after this rank's moves, but not
+  // this rank's own later reads of a peer's slice after its own earlier stores there.
   fabric.fence(site_);
   for (std::int32_t step = 1; step < context_.world_size; ++step) {
     const std::int32_t peer = (context_.rank + step) % context_.world_size;

@@ -8,9 +8,9 @@
 
 namespace pld::detail {
 
-// Barrier number g (from 1) fences, notifies each peer's cell [me, 0] with AtomicAdd 1, then waits until
-// each own cell [src, 0] is >= g: Ge, since a fast peer may already be one ahead. finish() adds -g
-// to each own cell, so that all are zero when every rank has left.
+// Barrier number g (from 1) fences, notifies each peer's cell [me, 0] with AtomicAdd 1, then waits
+// until each own cell [src, 0] is >= g: Ge, since a fast peer may already be one ahead. finish()
+// adds -g to each own cell, so that all are zero when every rank has left.
 class CreditBarrier {
  public:
   // Throws KernelError when `signal` has fewer rows than there are ranks.

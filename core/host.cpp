@@ -77,8 +77,10 @@ symrace::Task& Host::task_for(Device device) {
   ++dispatched_;
   const std::int64_t rank = device.rank.value();
   const bool exists = rank >= 0 && rank < world_size();
-  if (surplus_device_ < 0 && (!exists || tasks_[static_cast<std::size_t>(rank)])) {
-    surplus_device_ = exists ? rank : std::max<std::int64_t>(rank, 0);
+  if (!has_surplus_ && (!exists || tasks_[static_cast<std::size_t>(rank)])) {
+    surplus_device_ = rank;
+    surplus_exists_ = exists;
+    has_surplus_ = true;
   }
   // A surplus dispatch overwrites; check_dispatches() then fails the run before anything starts.
   return tasks_[exists ? static_cast<std::size_t>(rank) : 0];
@@ -89,14 +91,14 @@ void Host::begin_schedule() {
   window_count_ = 0;
   for (symrace::Task& task : tasks_) task.clear();
   dispatched_ = 0;
-  surplus_device_ = -1;
+  has_surplus_ = false;
 }
 
 absl::Status Host::check_dispatches() const {
-  if (surplus_device_ >= 0) {
+  if (has_surplus_) {
     return absl::FailedPreconditionError(absl::StrCat(
         "host: ", dispatched_, " dispatches for ", world_size(), " ranks: device ", surplus_device_,
-        surplus_device_ < world_size() ? " was dispatched more than once" : " does not exist",
+        surplus_exists_ ? " was dispatched more than once" : " does not exist",
         "; dispatch each device in [0, ", world_size(), ") exactly once"));
   }
   for (std::int32_t rank = 0; rank < world_size(); ++rank) {

@@ -42,7 +42,7 @@ class Task {
     new (storage_) Closure{std::move(kernel), std::tuple<Args...>(args...)};
     run_ = [](void* object) {
       auto* closure = static_cast<Closure*>(object);
-      std::apply(closure->kernel, closure->arguments);
+      std::apply(closure->kernel, std::as_const(closure->arguments));
     };
     destroy_ = [](void* object) { static_cast<Closure*>(object)->~Closure(); };
   }
@@ -101,7 +101,8 @@ class Host {
   // Runs `kernel(args...)` on a rank once orchestration is over. Every rank needs exactly one.
   template <class Kernel, class... Args>
   void dispatch(Device device, Kernel kernel, const Args&... args) {
-    task_for(device).assign(std::move(kernel), args...);
+    task_for(device).template assign<Kernel, std::decay_t<const Args&>...>(std::move(kernel),
+                                                                           args...);
   }
 
   // --- For engines ---
@@ -124,7 +125,10 @@ class Host {
   std::size_t window_count_ = 0;
   std::vector<symrace::Task> tasks_;
   std::int32_t dispatched_ = 0;
-  std::int64_t surplus_device_ = -1;  // first device dispatched twice or out of range
+  // The first device that was dispatched twice or does not exist.
+  bool has_surplus_ = false;
+  bool surplus_exists_ = false;
+  std::int64_t surplus_device_ = 0;
 };
 
 }  // namespace pld

@@ -175,9 +175,10 @@ void put(const DistributedTensor<T>& dst, pl::Index peer, const Source& src, Ato
 // Exists to name the rule.
 template <pl::Element T, class Source>
 void put(const DistributedTensor<T>&, pl::Index, const Source&) {
-  static_assert(pl::kNever<T>,
-                "put has no default update mode: pass pld::AtomicType::None_ for a plain overwrite, "
-                "or pld::AtomicType::Add to combine");
+  static_assert(
+      pl::kNever<T>,
+      "put has no default update mode: pass pld::AtomicType::None_ for a plain overwrite, "
+      "or pld::AtomicType::Add to combine");
 }
 
 // Pull: peer's `src` lands in own `dst`, a window or rank-private memory that may be written.

@@ -51,6 +51,7 @@ struct PrivateRegion {
 // Copies row by row; both sides have the same rows and row_bytes.
 inline void copy_rows(std::byte* to, std::int64_t to_stride, const std::byte* from,
                       std::int64_t from_stride, std::int64_t rows, std::int64_t row_bytes) {
+  if (rows == 0 || row_bytes == 0) return;  // there may be no memory at all
   if (rows == 1 || (to_stride == row_bytes && from_stride == row_bytes)) {
     std::memcpy(to, from, static_cast<std::size_t>(rows * row_bytes));
     return;
@@ -76,7 +77,8 @@ void for_each_overlap(const WindowRegion& a, const WindowRegion& b, Visit&& visi
     for (; other < b.extent.rows; ++other) {
       const std::int64_t other_begin = b_begin + other * b.extent.stride;
       if (other_begin >= end) break;
-      visit(row, other, std::max(begin, other_begin), std::min(end, other_begin + b.extent.row_bytes));
+      visit(row, other, std::max(begin, other_begin),
+            std::min(end, other_begin + b.extent.row_bytes));
     }
   }
 }
@@ -85,7 +87,8 @@ inline bool overlaps(const WindowRegion& a, const WindowRegion& b) {
   if (a.offset >= b.end() || b.offset >= a.end()) return false;
   if (a.extent.contiguous() && b.extent.contiguous()) return !a.extent.empty() && !b.extent.empty();
   bool found = false;
-  for_each_overlap(a, b, [&](std::int64_t, std::int64_t, std::int64_t, std::int64_t) { found = true; });
+  for_each_overlap(a, b,
+                   [&](std::int64_t, std::int64_t, std::int64_t, std::int64_t) { found = true; });
   return found;
 }
 

@@ -51,8 +51,10 @@ struct Underlying<Scalar<T>> {
 
 template <class A, class B>
 concept Operands = (IsScalar<A>::value || IsScalar<B>::value) &&
-                   (IsScalar<A>::value || std::is_arithmetic_v<A> ||
-                    Element<A>)&&(IsScalar<B>::value || std::is_arithmetic_v<B> || Element<B>);
+                   (IsScalar<A>::value || Element<A> || std::is_arithmetic_v<A>)&&(
+                       IsScalar<B>::value || Element<B> || std::is_arithmetic_v<B>);
+
+constexpr std::uint64_t wrap(std::int64_t value) { return static_cast<std::uint64_t>(value); }
 
 template <class A, class B>
 constexpr void require_integers() {
@@ -85,29 +87,34 @@ constexpr Result<A, B> combine(A a, B b, Combine operation) {
 template <class A, class B>
   requires scalar_detail::Operands<A, B>
 constexpr auto operator+(A a, B b) {
-  return scalar_detail::combine(a, b, [](std::int64_t x, std::int64_t y) { return x + y; });
+  using scalar_detail::wrap;
+  return scalar_detail::combine(a, b,
+                                [](std::int64_t x, std::int64_t y) { return wrap(x) + wrap(y); });
 }
 
 template <class A, class B>
   requires scalar_detail::Operands<A, B>
 constexpr auto operator-(A a, B b) {
-  return scalar_detail::combine(a, b, [](std::int64_t x, std::int64_t y) { return x - y; });
+  using scalar_detail::wrap;
+  return scalar_detail::combine(a, b,
+                                [](std::int64_t x, std::int64_t y) { return wrap(x) - wrap(y); });
 }
 
 template <class A, class B>
   requires scalar_detail::Operands<A, B>
 constexpr auto operator*(A a, B b) {
-  return scalar_detail::combine(a, b, [](std::int64_t x, std::int64_t y) {
-    return static_cast<std::int64_t>(static_cast<std::uint64_t>(x) * static_cast<std::uint64_t>(y));
-  });
+  using scalar_detail::wrap;
+  return scalar_detail::combine(a, b,
+                                [](std::int64_t x, std::int64_t y) { return wrap(x) * wrap(y); });
 }
 
 template <class A, class B>
   requires scalar_detail::Operands<A, B>
 constexpr auto operator/(A a, B b) {
+  using scalar_detail::wrap;
   return scalar_detail::combine(a, b, [](std::int64_t x, std::int64_t y) {
     if (y == 0) scalar_detail::throw_division_by_zero();
-    return y == -1 ? -x : x / y;
+    return y == -1 ? 0 - wrap(x) : wrap(x / y);
   });
 }
 

@@ -12,8 +12,8 @@ using symrace::TileRef;
 using symrace::WindowRegion;
 
 symrace::WindowRegion cell_region(const Cell& cell) {
-  return {cell.window, cell.offset, {1, sizeof(std::int32_t), sizeof(std::int32_t)},
-          pl::DType::INT32};
+  return {
+      cell.window, cell.offset, {1, sizeof(std::int32_t), sizeof(std::int32_t)}, pl::DType::INT32};
 }
 
 Event make_event(Event::Kind kind, symrace::OpKind op, std::int32_t rank, std::int32_t target,
@@ -106,8 +106,8 @@ void EmulatedFabric::store(const TileRef& from, const WindowRegion& to, pld::Ato
 
 void EmulatedFabric::remote_store(const TileRef& from, std::int32_t peer, const WindowRegion& to,
                                   pld::AtomicType atomic, const Site& site) {
-  write(from, peer, to, atomic, execution_.model().posts_remote_stores,
-        ReleaseClass::kRemoteStore, site);
+  write(from, peer, to, atomic, execution_.model().posts_remote_stores, ReleaseClass::kRemoteStore,
+        site);
 }
 
 void EmulatedFabric::remote_load(std::int32_t peer, const WindowRegion& from, const TileRef& to,
@@ -226,8 +226,8 @@ void EmulatedFabric::get(const LocalRegion& to, std::int32_t peer, const WindowR
   });
 }
 
-void EmulatedFabric::get_at_once(const LocalRegion& to, std::int32_t peer,
-                                 const WindowRegion& from, const Cut& cut, const Site& site) {
+void EmulatedFabric::get_at_once(const LocalRegion& to, std::int32_t peer, const WindowRegion& from,
+                                 const Cut& cut, const Site& site) {
   const WindowRegion source = sub_region(from, cut);
   WindowRegion destination;
   rank_.pending = {.site = site};

@@ -1,8 +1,8 @@
 // EmulatedFabric: one rank's moves under a memory model.
 //
-// An op that peers could notice (it reads or writes a slice at once, or blocks) is a step of its own:
-// the rank parks before it. Posting a transfer is not: nobody can tell when it was posted, only when
-// it lands, and landings are transitions of their own.
+// An op that peers could notice (it reads or writes a slice at once, or blocks) is a step of its
+// own: the rank parks before it. Posting a transfer is not: nobody can tell when it was posted,
+// only when it lands, and landings are transitions of their own.
 #ifndef SYMRACE_EMU_EMULATED_FABRIC_H_
 #define SYMRACE_EMU_EMULATED_FABRIC_H_
 
@@ -23,10 +23,10 @@ class EmulatedFabric final : public symrace::Fabric {
 
   void load(const symrace::WindowRegion& from, symrace::TileBlock& to,
             const symrace::Site& site) override;
-  void store(const symrace::TileRef& from, const symrace::WindowRegion& to,
-             pld::AtomicType atomic, const symrace::Site& site) override;
-  void remote_load(std::int32_t peer, const symrace::WindowRegion& from,
-                   const symrace::TileRef& to, const symrace::Site& site) override;
+  void store(const symrace::TileRef& from, const symrace::WindowRegion& to, pld::AtomicType atomic,
+             const symrace::Site& site) override;
+  void remote_load(std::int32_t peer, const symrace::WindowRegion& from, const symrace::TileRef& to,
+                   const symrace::Site& site) override;
   void remote_store(const symrace::TileRef& from, std::int32_t peer,
                     const symrace::WindowRegion& to, pld::AtomicType atomic,
                     const symrace::Site& site) override;
@@ -35,8 +35,8 @@ class EmulatedFabric final : public symrace::Fabric {
            const symrace::Site& site) override;
   void get(const symrace::LocalRegion& to, std::int32_t peer, const symrace::WindowRegion& from,
            const symrace::Chunking& chunking, const symrace::Site& site) override;
-  void notify(std::int32_t peer, const symrace::Cell& cell, std::int32_t value,
-              pld::NotifyOp op, const symrace::Site& site) override;
+  void notify(std::int32_t peer, const symrace::Cell& cell, std::int32_t value, pld::NotifyOp op,
+              const symrace::Site& site) override;
   void wait(const symrace::Cell& cell, std::int32_t expected, pld::WaitCmp cmp,
             const symrace::Site& site) override;
   bool test(const symrace::Cell& cell, std::int32_t expected, pld::WaitCmp cmp,

@@ -18,8 +18,7 @@ std::uint64_t hash_rows(const std::byte* bytes, std::int64_t stride,
                         const symrace::Extent& extent) {
   if (stride == extent.row_bytes || extent.rows <= 1) return hash_bytes(bytes, extent.bytes());
   std::vector<std::byte> packed(static_cast<std::size_t>(extent.bytes()));
-  symrace::copy_rows(packed.data(), extent.row_bytes, bytes, stride, extent.rows,
-                     extent.row_bytes);
+  symrace::copy_rows(packed.data(), extent.row_bytes, bytes, stride, extent.rows, extent.row_bytes);
   return hash_bytes(packed.data(), extent.bytes());
 }
 

@@ -10,7 +10,8 @@
 namespace emu {
 namespace {
 
-// Unwinds a rank whose schedule is over. Deliberately no std::exception: kernels should let it pass.
+// Unwinds a rank whose schedule is over. Deliberately no std::exception: kernels should let it
+// pass.
 struct Cancelled {};
 
 constexpr std::uint64_t kInterruptEvery = 1024;  // decisions between looks at the flag
@@ -252,8 +253,8 @@ void Execution::issue(const Piece& piece) {
   const std::int32_t rank = piece.rank;
   transfers_.issue();
   if (!recording()) return;
-  Event event = make_event(Event::Kind::kIssue, piece.op, rank, piece.target, piece.region,
-                           piece.where);
+  Event event =
+      make_event(Event::Kind::kIssue, piece.op, rank, piece.target, piece.region, piece.where);
   event.piece = piece.number;
   event.value = piece.value;
   log(event);
@@ -337,8 +338,8 @@ void Execution::describe_stuck() {
     stuck.on_cell = polls || pending.enabled == Pending::Enabled::kCell;
     if (stuck.on_cell) {
       stuck.window = pending.cell.window->name;
-      stuck.cell = static_cast<std::int64_t>(
-          (pending.cell.offset - pending.cell.window->offset) / sizeof(std::int32_t));
+      stuck.cell = static_cast<std::int64_t>((pending.cell.offset - pending.cell.window->offset) /
+                                             sizeof(std::int32_t));
       stuck.expected = pending.expected;
       stuck.actual = own_cell(rank.context.rank, pending.cell);
       stuck.cmp = pending.cmp;

@@ -27,12 +27,12 @@ namespace emu {
 struct Pending {
   enum class Enabled : std::uint8_t {
     kAlways,
-    kCell,          // own cell compares true
-    kDrained,       // none of the rank's transfers is in flight (fence)
-    kArrived,       // a deferred remote_load has filled `tile`
-    kPrivate,       // deferred gets into private memory have arrived
-    kOwnReadable,   // no deferred get into own `region` is in flight
-    kOwnWritable,   // no own write to own `region` is in flight
+    kCell,         // own cell compares true
+    kDrained,      // none of the rank's transfers is in flight (fence)
+    kArrived,      // a deferred remote_load has filled `tile`
+    kPrivate,      // deferred gets into private memory have arrived
+    kOwnReadable,  // no deferred get into own `region` is in flight
+    kOwnWritable,  // no own write to own `region` is in flight
   };
   Enabled enabled = Enabled::kAlways;
   symrace::Site site = {};

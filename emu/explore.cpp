@@ -1,5 +1,9 @@
 #include "emu/explore.h"
 
+#include <absl/strings/str_cat.h>
+
+#include <exception>
+
 #include "core/posix_heap.h"
 #include "emu/execution.h"
 
@@ -12,7 +16,16 @@ absl::StatusOr<std::unique_ptr<Explorer>> Explorer::create(symrace::Program& pro
                                                            const Options& options) {
   absl::StatusOr<std::unique_ptr<symrace::PosixHeap>> heap = symrace::PosixHeap::create(ranks);
   if (!heap.ok()) return heap.status();
-  auto execution = std::make_unique<Execution>(program, **heap, options);
+  std::unique_ptr<Execution> execution;
+  try {
+    execution = std::make_unique<Execution>(program, **heap, options);
+  } catch (const std::exception& error) {  // bad_alloc of stacks, system_error of threads
+    return absl::ResourceExhaustedError(
+        absl::StrCat("cannot make ", ranks,
+                     options.vehicle == VehicleKind::kFiber ? " fiber stacks" : " threads", " (",
+                     error.what(), "); use fewer ranks",
+                     options.vehicle == VehicleKind::kThread ? ", or --vehicle fiber" : ""));
+  }
   std::unique_ptr<Explorer> explorer(new Explorer(*std::move(heap), std::move(execution)));
   explorer->interrupt_ = options.interrupt;
   return explorer;

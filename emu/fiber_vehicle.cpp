@@ -31,17 +31,16 @@ class FiberVehicle final : public Vehicle {
       Seat& seat = seats_[static_cast<std::size_t>(rank)];
       seat.stack_bytes = stack.size;
       seat.stack_bottom = static_cast<char*>(stack.sp) - stack.size;
-      seat.fiber = context::fiber(
-          std::allocator_arg,
-          context::preallocated(stack.sp, stack.size, stack), allocator,
-          [this, rank, ranks](context::fiber&& from) {
-            finish_switch(nullptr);
-            seats_[static_cast<std::size_t>(previous_)].fiber = std::move(from);
-            passenger_.ride(rank);
-            previous_ = rank;
-            start_switch(nullptr, seats_[static_cast<std::size_t>(ranks)]);
-            return std::move(seats_[static_cast<std::size_t>(ranks)].fiber);
-          });
+      seat.fiber =
+          context::fiber(std::allocator_arg, context::preallocated(stack.sp, stack.size, stack),
+                         allocator, [this, rank, ranks](context::fiber&& from) {
+                           finish_switch(nullptr);
+                           seats_[static_cast<std::size_t>(previous_)].fiber = std::move(from);
+                           passenger_.ride(rank);
+                           previous_ = rank;
+                           start_switch(nullptr, seats_[static_cast<std::size_t>(ranks)]);
+                           return std::move(seats_[static_cast<std::size_t>(ranks)].fiber);
+                         });
     }
   }
 

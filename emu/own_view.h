@@ -11,7 +11,8 @@
 namespace emu {
 
 // Applies the in-flight writes of `rank` to its own slice, oldest first, over `packed`, which holds
-// the landed bytes of `region`. (A late put to oneself is no local write: its data are not known yet.)
+// the landed bytes of `region`. (A late put to oneself is no local write: its data are not known
+// yet.)
 inline void overlay_own_writes(const Transfers& transfers, std::int32_t rank,
                                const symrace::WindowRegion& region, std::byte* packed) {
   transfers.for_each(rank, [&](const Piece& piece) {

@@ -54,8 +54,8 @@ void for_each_burst(const Cut& chunk, std::int64_t burst_bytes, std::int64_t ele
     visit(chunk);
     return;
   }
-  const std::int64_t largest = std::max(burst_bytes / element_bytes, std::int64_t{1}) *
-                               element_bytes;
+  const std::int64_t largest =
+      std::max(burst_bytes / element_bytes, std::int64_t{1}) * element_bytes;
   const std::int64_t rows = std::max<std::int64_t>(largest / chunk.row_bytes, 1);
   for (std::int64_t row = 0; row < chunk.rows; row += rows) {
     for (std::int64_t byte = 0; byte < chunk.row_bytes; byte += largest) {

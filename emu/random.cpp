@@ -7,9 +7,7 @@ namespace {
 
 class RandomStrategy final : public Strategy {
  public:
-  void begin(std::int32_t, std::uint64_t seed) override {
-    generator_ = symrace::Xoshiro256(seed);
-  }
+  void begin(std::int32_t, std::uint64_t seed) override { generator_ = symrace::Xoshiro256(seed); }
   std::size_t choose(const std::vector<Transition>& enabled) override {
     return generator_.below(static_cast<std::uint32_t>(enabled.size()));
   }

@@ -43,7 +43,9 @@ struct Reader {
     }
     std::uint64_t value = 0;
     for (int i = 0; i < count; ++i) {
-      value |= static_cast<std::uint64_t>(static_cast<unsigned char>(bytes[static_cast<std::size_t>(i)])) << (8 * i);
+      value |=
+          static_cast<std::uint64_t>(static_cast<unsigned char>(bytes[static_cast<std::size_t>(i)]))
+          << (8 * i);
     }
     bytes.remove_prefix(static_cast<std::size_t>(count));
     return value;
@@ -83,13 +85,14 @@ std::uint64_t program_hash(std::string_view canonical) {
   return XXH3_64bits(canonical.data(), canonical.size());
 }
 
-// A decision is (rank * 2 + is_delivery), and for a delivery the piece's number: small numbers both.
+// A decision is (rank * 2 + is_delivery), and for a delivery the piece's number: small numbers
+// both.
 std::string encode(const ReplayToken& token) {
   std::string bytes;
   append_word(bytes, token.program_hash, 8);
   for (const Decision& decision : token.decisions) {
-    append_number(bytes, static_cast<std::uint64_t>(decision.rank) * 2 +
-                             (decision.is_delivery() ? 1 : 0));
+    append_number(bytes,
+                  static_cast<std::uint64_t>(decision.rank) * 2 + (decision.is_delivery() ? 1 : 0));
     if (decision.is_delivery()) append_number(bytes, decision.piece);
   }
   append_word(bytes, checksum(bytes), 4);
@@ -120,8 +123,9 @@ absl::StatusOr<ReplayToken> decode(std::string_view text, std::uint64_t expected
   ReplayToken token;
   token.program_hash = reader.word(8);
   if (token.program_hash != expected_hash) {
-    return refuse("a token of another program, or of other arguments, ranks, model, burst or data "
-                  "seed; run the command that was printed with it");
+    return refuse(
+        "a token of another program, or of other arguments, ranks, model, burst or data "
+        "seed; run the command that was printed with it");
   }
   while (!reader.bytes.empty() && reader.ok) {
     const std::uint64_t who = reader.number();

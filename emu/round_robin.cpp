@@ -1,5 +1,6 @@
 // Ranks and their fabrics take turns: rank 0, fabric 0, rank 1, fabric 1, ... Each turn is one
-// transition; whoever has none enabled is passed over, and a fabric delivers its oldest piece first.
+// transition; whoever has none enabled is passed over, and a fabric delivers its oldest piece
+// first.
 #include "emu/strategies.h"
 
 namespace emu {
@@ -16,8 +17,8 @@ class RoundRobinStrategy final : public Strategy {
     std::uint64_t best_distance = turns_;
     for (std::size_t i = 0; i < enabled.size(); ++i) {
       const Decision& decision = enabled[i].decision;
-      const std::uint64_t seat = 2 * static_cast<std::uint64_t>(decision.rank) +
-                                 (decision.is_delivery() ? 1 : 0);
+      const std::uint64_t seat =
+          2 * static_cast<std::uint64_t>(decision.rank) + (decision.is_delivery() ? 1 : 0);
       const std::uint64_t distance = (seat + turns_ - turn_) % turns_;
       if (distance < best_distance ||
           (distance == best_distance && decision.piece < enabled[best].decision.piece)) {

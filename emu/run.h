@@ -62,17 +62,17 @@ struct RunResult {
   Outcome outcome = Outcome::kOk;
   std::uint64_t seed = 0;
   std::uint64_t decisions = 0;
-  std::string error = {};               // kError: one line
-  std::vector<StuckRank> stuck = {};    // kDeadlock, kStepBound
+  std::string error = {};                          // kError: one line
+  std::vector<StuckRank> stuck = {};               // kDeadlock, kStepBound
   std::vector<symrace::Mismatch> mismatches = {};  // kMismatch; filled when recorded
 };
 
 // A recorded run: everything needed to show it and to repeat it.
 struct RecordedRun {
   RunResult result;
-  EventLog log;                           // emu/event_log.h
-  std::uint64_t trace_hash = 0;           // of the log, independent of machine and build
-  std::vector<Decision> decisions = {};   // what the strategy chose, for ReplayStrategy
+  EventLog log;                          // emu/event_log.h
+  std::uint64_t trace_hash = 0;          // of the log, independent of machine and build
+  std::vector<Decision> decisions = {};  // what the strategy chose, for ReplayStrategy
 };
 
 }  // namespace emu

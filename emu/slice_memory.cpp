@@ -4,8 +4,7 @@
 
 namespace emu {
 
-void add_elements(std::byte* target, const std::byte* source, std::int64_t bytes,
-                  pl::DType dtype) {
+void add_elements(std::byte* target, const std::byte* source, std::int64_t bytes, pl::DType dtype) {
   pl::visit_dtype(dtype, [&]<class T>(std::type_identity<T>) {
     // Regions are aligned to their element by construction, private sources may not be.
     for (std::int64_t at = 0; at + static_cast<std::int64_t>(sizeof(T)) <= bytes;

@@ -12,12 +12,22 @@ class ThreadVehicle final : public Vehicle {
  public:
   ThreadVehicle(std::int32_t ranks, Passenger& passenger) {
     for (std::int32_t seat = 0; seat <= ranks; ++seat) batons_.emplace_back(0);
-    for (std::int32_t rank = 0; rank < ranks; ++rank) {
-      threads_.emplace_back([this, rank, ranks, &passenger] {
-        baton(rank).acquire();
-        passenger.ride(rank);
-        baton(ranks).release();
-      });
+    try {
+      for (std::int32_t rank = 0; rank < ranks; ++rank) {
+        threads_.emplace_back([this, rank, ranks, &passenger] {
+          baton(rank).acquire();
+          if (abandoned_) return;
+          passenger.ride(rank);
+          baton(ranks).release();
+        });
+      }
+    } catch (...) {  // no more threads to be had: let go of those that wait
+      abandoned_ = true;
+      for (std::size_t rank = 0; rank < threads_.size(); ++rank) {
+        batons_[rank].release();
+        threads_[rank].join();
+      }
+      throw;
     }
   }
 
@@ -38,6 +48,7 @@ class ThreadVehicle final : public Vehicle {
 
   std::deque<std::binary_semaphore> batons_;
   std::vector<std::thread> threads_;
+  bool abandoned_ = false;  // written before the baton is passed
 };
 
 }  // namespace

@@ -1,6 +1,8 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
 
+#include <string_view>
+
 #include "core/error.h"
 #include "emu/event_log.h"
 
@@ -13,16 +15,23 @@ std::string cell_text(const EventLog& log, const Event& event) {
                       event.offset / sizeof(std::int32_t), "]");
 }
 
+// A barrier is made of other ops, which the event tells by what it did.
+std::string_view part_of_barrier(const Event& event) {
+  if (event.window < 0) return "barrier: fence";
+  if (event.kind != Event::Kind::kAct || event.target != event.rank) return "barrier: notify";
+  return event.value < 0 ? "barrier: clear" : "barrier: wait";
+}
+
 std::string what(const EventLog& log, const Event& event) {
-  const std::string op(symrace::op_name(event.op));
   if (event.kind == Event::Kind::kFinish) return "done";
+  const std::string op(event.op == symrace::OpKind::kBarrier ? part_of_barrier(event)
+                                                             : symrace::op_name(event.op));
   if (event.window < 0) return op;
   const bool signal = event.op == symrace::OpKind::kNotify || event.op == symrace::OpKind::kWait ||
                       event.op == symrace::OpKind::kTest || event.op == symrace::OpKind::kBarrier;
   const std::string place = signal ? cell_text(log, event) : region_text(log, event);
   const std::string value = signal ? absl::StrFormat(" (%d)", event.value) : "";
-  const std::string at =
-      event.target == event.rank ? "" : absl::StrCat(" of rank ", event.target);
+  const std::string at = event.target == event.rank ? "" : absl::StrCat(" of rank ", event.target);
   switch (event.kind) {
     case Event::Kind::kIssue:
       return absl::StrCat(op, " #", event.piece, " ", place, at, value);
@@ -45,19 +54,18 @@ std::string region_text(const EventLog& log, const Event& event) {
   const auto offset = static_cast<std::int64_t>(event.offset);
   const std::int64_t row = offset / stride;
   const std::int64_t col = offset % stride / element;
-  return absl::StrFormat("%s[%d:%d, %d:%d]", log.window_names[static_cast<std::size_t>(event.window)],
-                         row, row + event.rows, col, col + event.row_bytes / element);
+  return absl::StrFormat("%s[%d:%d, %d:%d]",
+                         log.window_names[static_cast<std::size_t>(event.window)], row,
+                         row + event.rows, col, col + event.row_bytes / element);
 }
 
 std::string timeline(const EventLog& log) {
   std::string text;
   std::size_t number = 0;
   for (const Event& event : log.events) {
-    const bool by_fabric =
-        event.kind == Event::Kind::kLand || event.kind == Event::Kind::kTake;
+    const bool by_fabric = event.kind == Event::Kind::kLand || event.kind == Event::Kind::kTake;
     const std::string who = absl::StrCat(by_fabric ? "  fabric " : "rank ", event.rank);
-    const std::string where =
-        event.where.line() == 0 ? "" : symrace::short_location(event.where);
+    const std::string where = event.where.line() == 0 ? "" : symrace::short_location(event.where);
     std::string line = absl::StrFormat("%4d %-11s %s", ++number, who, what(log, event));
     // The place goes right of the text, or the text is cut: a line is 80 columns at most.
     const std::size_t room = where.size() >= 60 ? 20 : 79 - where.size();

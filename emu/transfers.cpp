@@ -10,8 +10,7 @@ bool must_follow(const Piece& earlier, const Piece& later) {
         symrace::overlaps(earlier.region, region)) {
       return true;
     }
-    return earlier.writes_own() && earlier.rank == target &&
-           symrace::overlaps(earlier.own, region);
+    return earlier.writes_own() && earlier.rank == target && symrace::overlaps(earlier.own, region);
   };
   if (later.writes_target() && writes(later.target, later.region)) return true;
   if (later.writes_own() && writes(later.rank, later.own)) return true;
@@ -94,9 +93,9 @@ void Transfers::issue() {
   piece.releasable = model_.releases_class(piece.release_class);
   if (piece.releasable) {
     piece.previous_releasable = transfers.releasable_tail;
-    (transfers.releasable_tail == Piece::kNone
-         ? transfers.releasable_head
-         : pool_[transfers.releasable_tail].next_releasable) = slot;
+    (transfers.releasable_tail == Piece::kNone ? transfers.releasable_head
+                                               : pool_[transfers.releasable_tail].next_releasable) =
+        slot;
     transfers.releasable_tail = slot;
   }
   if (piece.blockers == 0) enabled_.add_piece(piece.rank, piece.number, slot);
@@ -155,12 +154,12 @@ void Transfers::retire(std::uint32_t slot) {
   }
 
   if (piece.releasable) {
-    (piece.previous_releasable == Piece::kNone
-         ? transfers.releasable_head
-         : pool_[piece.previous_releasable].next_releasable) = piece.next_releasable;
-    (piece.next_releasable == Piece::kNone
-         ? transfers.releasable_tail
-         : pool_[piece.next_releasable].previous_releasable) = piece.previous_releasable;
+    (piece.previous_releasable == Piece::kNone ? transfers.releasable_head
+                                               : pool_[piece.previous_releasable].next_releasable) =
+        piece.next_releasable;
+    (piece.next_releasable == Piece::kNone ? transfers.releasable_tail
+                                           : pool_[piece.next_releasable].previous_releasable) =
+        piece.previous_releasable;
     if (piece.previous_releasable == Piece::kNone) open_gates(transfers);
   }
   free_.push_back(slot);

@@ -1,8 +1,9 @@
-// In-flight transfers: every write (and, under `weak`, every read) that can be late is cut in pieces,
-// and each piece lands by a transition of its own.
+// In-flight transfers: every write (and, under `weak`, every read) that can be late is cut in
+// pieces, and each piece lands by a transition of its own.
 //
 // Order among the pieces of one rank, the only order there is:
-//   - same bytes: writes of one rank to the same bytes of one target land in issue order, and a late
+//   - same bytes: writes of one rank to the same bytes of one target land in issue order, and a
+//   late
 //     read of own slice comes after the rank's own earlier writes to it;
 //   - release: a notify lands no earlier than what the model says it releases.
 #ifndef SYMRACE_EMU_TRANSFERS_H_
@@ -72,8 +73,8 @@ class Transfers {
   void issue();
 
   Piece& piece(std::uint32_t slot) { return pool_[slot]; }
-  // Removes a piece that has taken effect, and enables what waited for it. The reference from piece()
-  // stays valid until the next prepare().
+  // Removes a piece that has taken effect, and enables what waited for it. The reference from
+  // piece() stays valid until the next prepare().
   void retire(std::uint32_t slot);
 
   std::uint32_t in_flight(std::int32_t rank) const { return rank_of(rank).in_flight; }

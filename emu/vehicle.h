@@ -1,5 +1,6 @@
-// Vehicles: what a rank runs on. A vehicle has a seat a rank and one for the caller ("main"); exactly
-// one of them runs at any time, and hands over by name. The schedule does not depend on the vehicle.
+// Vehicles: what a rank runs on. A vehicle has a seat a rank and one for the caller ("main");
+// exactly one of them runs at any time, and hands over by name. The schedule does not depend on the
+// vehicle.
 #ifndef SYMRACE_EMU_VEHICLE_H_
 #define SYMRACE_EMU_VEHICLE_H_
 
@@ -29,8 +30,8 @@ class Vehicle {
 // Boost.Context fibers on pooled stacks with guard pages. A switch costs about 10 ns.
 std::unique_ptr<Vehicle> make_fiber_vehicle(std::int32_t ranks, std::size_t stack_bytes,
                                             Passenger& passenger);
-// One OS thread a rank, under a baton: for debuggers, sanitizers, and runtimes that own thread state.
-// A hand-over costs some microseconds.
+// One OS thread a rank, under a baton: for debuggers, sanitizers, and runtimes that own thread
+// state. A hand-over costs some microseconds.
 std::unique_ptr<Vehicle> make_thread_vehicle(std::int32_t ranks, Passenger& passenger);
 
 }  // namespace emu

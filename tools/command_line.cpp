@@ -1,6 +1,7 @@
 #include "tools/command_line.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 
 #include "emu/model.h"
@@ -71,7 +72,8 @@ void read_data_flags(const Flags& flags, symrace::Arguments& arguments) {
     arguments.size = parse_integer<std::int64_t>("--size", flags.value("--size"), 1);
   }
   if (flags.given("--dtype")) {
-    arguments.dtype = *pl::parse_dtype(parse_choice("--dtype", flags.value("--dtype"), kDTypes));
+    arguments.dtype = pl::parse_dtype(parse_choice("--dtype", flags.value("--dtype"), kDTypes))
+                          .value_or(arguments.dtype);
   }
   if (flags.given("--data-seed")) {
     arguments.data_seed =
@@ -82,7 +84,8 @@ void read_data_flags(const Flags& flags, symrace::Arguments& arguments) {
 
 void read_engine_flags(const Flags& flags, emu::Options& options) {
   if (flags.given("--model")) {
-    options.model = *emu::Model::parse(parse_choice("--model", flags.value("--model"), kModels));
+    options.model = emu::Model::parse(parse_choice("--model", flags.value("--model"), kModels))
+                        .value_or(options.model);
   }
   if (flags.given("--vehicle") &&
       parse_choice("--vehicle", flags.value("--vehicle"), kVehicles) == "thread") {
@@ -141,7 +144,11 @@ std::string command_of(const Flags& flags, const RunRequest& request, bool is_ow
     if (const std::string& value = flags.value(name); !value.empty()) add(value);
   };
   if (is_own_command) add(request.program->name);
-  if (!is_own_command) add("a2a3sim");
+  if (!is_own_command) {
+    // The script that started us says how it was called itself.
+    const char* called = std::getenv("A2A3SIM_COMMAND");
+    add(called != nullptr ? called : "a2a3sim");
+  }
   add_flag("-d");
   if (!is_own_command) add(request.program->name);
   for (const symrace::Flag& flag : request.program->flags) {

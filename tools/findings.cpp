@@ -1,5 +1,7 @@
 #include "tools/findings.h"
 
+#include <absl/strings/str_cat.h>
+
 #include <iomanip>
 #include <sstream>
 
@@ -13,11 +15,14 @@ constexpr std::size_t kLongestToken = 4000;  // decisions
 }  // namespace
 
 bool Findings::interrupted() const {
-  return exploration ? exploration->interrupted : run->result.outcome == emu::Outcome::kInterrupted;
+  if (exploration) return exploration->interrupted;
+  return run && run->result.outcome == emu::Outcome::kInterrupted;
 }
 
-const std::string* Findings::error() const {
-  return run && run->result.outcome == emu::Outcome::kError ? &run->result.error : nullptr;
+std::string Findings::error() const {
+  if (!run || run->result.outcome != emu::Outcome::kError) return "";
+  if (!exploration) return run->result.error;
+  return absl::StrCat("seed ", run->result.seed, ": ", run->result.error);
 }
 
 std::string_view outcome_name(emu::Outcome outcome) {

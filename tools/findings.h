@@ -18,8 +18,8 @@ struct Findings {
   std::string replay_command;                   // of `run`
 
   bool interrupted() const;
-  // The error that ended everything; null when there was none.
-  const std::string* error() const;
+  // The error that ended everything, in one line; empty when there was none.
+  std::string error() const;
 };
 
 // "ok", "mismatch", "deadlock", "step-bound", "error", "interrupted".

@@ -137,13 +137,14 @@ bool Flags::given(std::string_view flag) const {
 }
 
 const std::string& Flags::value(std::string_view flag) const {
-  static const std::string kNone;
+  static const std::string none;
   const auto found = values_.find(flag);
-  return found == values_.end() ? kNone : found->second;
+  return found == values_.end() ? none : found->second;
 }
 
 std::vector<std::string_view> Flags::names() const {
   std::vector<std::string_view> names;
+  names.reserve(options_.size());
   for (const auto& [name, option] : options_) names.push_back(name);
   return names;
 }

@@ -133,8 +133,7 @@ Json event_json(const emu::Event& e, const emu::EventLog& log) {
   return json;
 }
 
-Json run_json(const Findings& findings) {
-  const emu::RecordedRun& run = *findings.run;
+Json run_json(const Findings& findings, const emu::RecordedRun& run) {
   Json json = {
       {"outcome", outcome_name(run.result.outcome)},
       {"seed", nullptr},
@@ -164,7 +163,7 @@ std::string json_report(const Findings& findings) {
     json["exploration"] = exploration_json(*findings.exploration, findings.request.seeds);
   }
   json["run"] = nullptr;
-  if (findings.run) json["run"] = run_json(findings);
+  if (findings.run) json["run"] = run_json(findings, *findings.run);
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

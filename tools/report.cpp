@@ -68,9 +68,7 @@ void print_stuck(std::ostream& out, std::string_view title,
   print_more(out, stuck.size());
 }
 
-void print_headline(std::ostream& out, const Findings& findings) {
-  const RunRequest& request = findings.request;
-  const emu::RecordedRun& run = *findings.run;
+void print_headline(std::ostream& out, const RunRequest& request, const emu::RecordedRun& run) {
   out << request.program->name << " · "
       << Counted{static_cast<std::uint64_t>(request.arguments.ranks), "rank", "ranks"} << " · "
       << request.options.model.name << " · " << request.strategy;
@@ -81,25 +79,25 @@ void print_headline(std::ostream& out, const Findings& findings) {
 
 void print_exploration(std::ostream& out, const emu::Exploration& exploration,
                        const emu::Seeds& seeds) {
+  const Counted schedules{exploration.schedules, "schedule", "schedules"};
   if (exploration.interrupted) {
-    out << "interrupted after " << Counted{exploration.schedules, "schedule", "schedules"} << ": "
+    out << "interrupted after " << schedules << ": "
         << Counted{exploration.failures(), "failure", "failures"} << '\n';
-  } else if (exploration.failures() == 0) {
-    out << Counted{exploration.schedules, "schedule", "schedules"} << " · seeds " << seeds.first
-        << ".." << seeds.first + (seeds.count - 1) << " · 0 failures\n";
-  } else {
-    out << exploration.failures() << " of "
-        << Counted{exploration.schedules, "schedule", "schedules"}
+  } else if (exploration.first_failure) {
+    out << exploration.failures() << " of " << schedules
         << " failed: " << Counted{exploration.mismatches, "mismatch", "mismatches"} << ", "
         << Counted{exploration.deadlocks, "deadlock", "deadlocks"} << ", "
         << Counted{exploration.step_bounds, "step bound", "step bounds"} << "; first at seed "
         << exploration.first_failure->seed << '\n';
+  } else {
+    out << schedules << " · seeds " << seeds.first << ".." << seeds.first + (seeds.count - 1)
+        << " · 0 failures\n";
   }
 }
 
-void print_run(std::ostream& out, const Findings& findings) {
-  const emu::RunResult& result = findings.run->result;
-  print_headline(out, findings);
+void print_run(std::ostream& out, const Findings& findings, const emu::RecordedRun& run) {
+  const emu::RunResult& result = run.result;
+  print_headline(out, findings.request, run);
   switch (result.outcome) {
     case emu::Outcome::kMismatch:
       print_mismatches(out, result.mismatches);
@@ -123,13 +121,13 @@ void print_run(std::ostream& out, const Findings& findings) {
 }  // namespace
 
 void print_report(std::ostream& out, const Findings& findings) {
-  const bool failed = findings.error() != nullptr;  // its one line goes to stderr
+  const bool failed = !findings.error().empty();  // its one line goes to stderr
   if (findings.exploration && !failed) {
     print_exploration(out, *findings.exploration, findings.request.seeds);
   }
   if (!findings.run) return;
   if (findings.request.timeline) out << emu::timeline(findings.run->log);
-  if (!failed) print_run(out, findings);
+  if (!failed) print_run(out, findings, *findings.run);
 }
 
 }  // namespace tools

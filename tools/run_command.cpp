@@ -48,7 +48,7 @@ void find(Findings& findings, emu::Explorer& explorer, emu::Strategy& strategy) 
 int exit_status(const Findings& findings) {
   if (findings.interrupted()) return kExitInterrupted;
   if (findings.exploration) return findings.exploration->failures() > 0 ? kExitFinding : kExitOk;
-  return findings.run->result.outcome == emu::Outcome::kOk ? kExitOk : kExitFinding;
+  return findings.run && findings.run->result.outcome == emu::Outcome::kOk ? kExitOk : kExitFinding;
 }
 
 absl::StatusOr<std::unique_ptr<OutputFile>> json_file_of(const RunRequest& request) {
@@ -67,10 +67,7 @@ absl::StatusOr<int> report(const Findings& findings, OutputFile* json_file) {
       return written;
     }
   }
-  if (const std::string* error = findings.error()) {
-    if (!findings.exploration) return absl::AbortedError(*error);
-    return absl::AbortedError(absl::StrCat("seed ", findings.run->result.seed, ": ", *error));
-  }
+  if (const std::string error = findings.error(); !error.empty()) return absl::AbortedError(error);
   const int status = exit_status(findings);
   if (status == kExitOk) out << "OK\n";
   return status;

@@ -6,6 +6,7 @@ root=$(cd -- "$(dirname -- "$0")/../.." && pwd)
 commands=0
 
 # Prints what a command of a page prints, with a2a3sim being the one under test.
+export A2A3SIM_COMMAND=tools/a2a3sim
 output_of() {
   local arguments=${1#tools/a2a3sim }
   [ "$arguments" != "$1" ] || { echo "not a command of tools/a2a3sim"; return; }

@@ -29,7 +29,8 @@ inline constexpr std::int64_t kCols = 8;
 class KernelProgram final : public symrace::Program {
  public:
   using Kernel = std::function<void(Data data, Data signal)>;
-  explicit KernelProgram(Kernel kernel, std::function<bool()> end = [] { return true; })
+  explicit KernelProgram(
+      Kernel kernel, std::function<bool()> end = [] { return true; })
       : kernel_(std::move(kernel)), end_(std::move(end)) {}
 
   void orchestrate(pld::Host& host) override {
@@ -58,7 +59,9 @@ inline std::unique_ptr<Explorer> make_explorer(symrace::Program& program, std::i
   return *std::move(explorer);
 }
 
-inline std::int32_t my_rank() { return pld::rank(pld::CommContext{symrace::current_rank({}).rank, 0}); }
+inline std::int32_t my_rank() {
+  return pld::rank(pld::CommContext{symrace::current_rank({}).rank, 0});
+}
 
 inline pl::Tile<std::int32_t> tile_of(std::int32_t value, std::int64_t cols = 1) {
   return pl::full<std::int32_t>({1, cols}, value);

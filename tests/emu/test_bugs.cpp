@@ -1,6 +1,6 @@
 // Both sides of every seeded bug: the buggy kernel shows exactly its row's symptom, from a seed, on
-// both vehicles; the mended one passes under every explored schedule. The symptoms are written here from
-// the symptom tables of the documents.
+// both vehicles; the mended one passes under every explored schedule. The symptoms are written here
+// from the symptom tables of the documents.
 #include <regex>
 
 #include "emu/explore.h"
@@ -28,8 +28,7 @@ struct Row {
   const char* error = nullptr;
 };
 
-constexpr char kMixture[] =
-    R"(a mixture: (\[\d+:\d+\) (as expected|rank {r}'s old data)(, )?)+)";
+constexpr char kMixture[] = R"(a mixture: (\[\d+:\d+\) (as expected|rank {r}'s old data)(, )?)+)";
 
 const Row kRows[] = {
     {"bug_05_no_barrier", 2, "zeros"},
@@ -48,7 +47,8 @@ const Row kRows[] = {
      R"(rank {previous}'s input: x\[\(r-1\) % N\], where the golden is x\[\(r\+1\) % N\])"},
     {"bug_06_chunked_put_before_signal", 2, kMixture},
     {"bug_06_last_chunk_peeked", 2, kMixture},
-    {"bug_06_add_two_rounds", 2, "the sum of rank {next}'s round 2 data and rank {next}'s round 1 data"},
+    {"bug_06_add_two_rounds", 2,
+     "the sum of rank {next}'s round 2 data and rank {next}'s round 1 data"},
     {"bug_06_transfer_too_large", 2, nullptr, "staging tile .* does not fit .*chunk_rows"},
     {"bug_06_pipeline_without_chunks", 2, nullptr,
      "pipeline = true needs both chunk_rows and chunk_cols"},
@@ -56,9 +56,8 @@ const Row kRows[] = {
 };
 
 std::string filled_in(std::string pattern, std::int32_t rank, std::int32_t ranks) {
-  const std::pair<std::string, std::int32_t> names[] = {{"{r}", rank},
-                                                        {"{next}", (rank + 1) % ranks},
-                                                        {"{previous}", (rank + ranks - 1) % ranks}};
+  const std::pair<std::string, std::int32_t> names[] = {
+      {"{r}", rank}, {"{next}", (rank + 1) % ranks}, {"{previous}", (rank + ranks - 1) % ranks}};
   for (const auto& [name, value] : names) {
     for (std::size_t at = 0; (at = pattern.find(name)) != pattern.npos;) {
       pattern.replace(at, name.size(), std::to_string(value));
@@ -70,8 +69,7 @@ std::string filled_in(std::string pattern, std::int32_t rank, std::int32_t ranks
 bool all_match(const RunResult& result, const Row& row) {
   return std::all_of(result.mismatches.begin(), result.mismatches.end(),
                      [&](const symrace::Mismatch& mismatch) {
-                       const std::regex expected(
-                           filled_in(row.identity, mismatch.rank, row.ranks));
+                       const std::regex expected(filled_in(row.identity, mismatch.rank, row.ranks));
                        return std::regex_match(mismatch.identity, expected);
                      });
 }
@@ -106,7 +104,8 @@ TEST_CASE("the buggy kernel shows its symptom within 1,000 seeds, the same on bo
     const symrace::ProgramInfo& info = *kernels::find_program(row.program);
     Run fibers(info, row.ranks, false, {});
     Run threads(info, row.ranks, false, {.vehicle = VehicleKind::kThread});
-    // The first failing seed, or, where a plainer symptom may come first, the first that shows this one.
+    // The first failing seed, or, where a plainer symptom may come first, the first that shows this
+    // one.
     std::uint64_t seed = 0;
     RecordedRun shown;
     for (; seed < kSearchSeeds; ++seed) {

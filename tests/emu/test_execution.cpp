@@ -89,7 +89,8 @@ TEST_CASE("a kernel's own exception fails its rank, names it, and the next sched
   }
 }
 
-TEST_CASE("an op's error names place, rank, op, window and range, and comes before anything moves") {
+TEST_CASE(
+    "an op's error names place, rank, op, window and range, and comes before anything moves") {
   KernelProgram program([&](Data data, Data) {
     if (my_rank() == 1) pl::load(data, {0, 6}, {1, 3});
   });
@@ -130,8 +131,7 @@ TEST_CASE("the same seed gives the same trace on both vehicles, and another seed
       pld::tensor::barrier(signal);
     }
   });
-  for (const Model& model :
-       {Model::sc(), Model::documented(), Model::a2a3(), Model::weak()}) {
+  for (const Model& model : {Model::sc(), Model::documented(), Model::a2a3(), Model::weak()}) {
     const auto fibers = make_explorer(program, 4, {.model = model});
     const auto threads =
         make_explorer(program, 4, {.model = model, .vehicle = VehicleKind::kThread});

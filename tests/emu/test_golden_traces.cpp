@@ -1,5 +1,6 @@
 // Golden traces: the same program, arguments, model and seed give the same trace on every compiler,
-// build type, vehicle and machine, today and in a year. A golden is XXH3 over the traces of seeds 0 to
+// build type, vehicle and machine, today and in a year. A golden is XXH3 over the traces of seeds 0
+// to
 // 19. When a change means to alter schedules, print the new table with
 //   SYMRACE_PRINT_GOLDEN_TRACES=1 emu_tests --source-file='*golden*'
 #include <cinttypes>

@@ -266,17 +266,20 @@ TEST_CASE("a get into private memory is settled before the kernel reads it, unde
 TEST_CASE("atomic adds of several ranks never lose an update") {
   for (const Model& model : {kSc, kDocumented, kA2a3, kWeak}) {
     std::vector<std::int32_t> observed;
-    const auto seen = outcomes(model, 3, observed, [&](Data data, Data signal) {
-      const std::int32_t me = my_rank();
-      pld::remote_store(tile_of(1 << me), data, 0, {0, 0}, AtomicType::Add);
-      pl::write(data, {1, 0}, 8 << me);
-      pld::tensor::put(data, 0, data, AtomicType::Add,
-                       {.dst_offsets = pl::Offsets{0, 0},
-                        .src_offsets = pl::Offsets{1, 0},
-                        .shape = pl::Shape{1, 1}});
-      pld::tensor::barrier(signal);
-      if (me == 0) observed = {value_at(data, 0)};
-    }, 0, 500);
+    const auto seen = outcomes(
+        model, 3, observed,
+        [&](Data data, Data signal) {
+          const std::int32_t me = my_rank();
+          pld::remote_store(tile_of(1 << me), data, 0, {0, 0}, AtomicType::Add);
+          pl::write(data, {1, 0}, 8 << me);
+          pld::tensor::put(data, 0, data, AtomicType::Add,
+                           {.dst_offsets = pl::Offsets{0, 0},
+                            .src_offsets = pl::Offsets{1, 0},
+                            .shape = pl::Shape{1, 1}});
+          pld::tensor::barrier(signal);
+          if (me == 0) observed = {value_at(data, 0)};
+        },
+        0, 500);
     CHECK(seen == Seen{{63}});
   }
 }
@@ -304,20 +307,23 @@ TEST_CASE("barrier orders stores and loads under every model, any number of time
   for (const Model& model : {kSc, kDocumented, kA2a3, kWeak}) {
     for (const std::int32_t ranks : {1, 2, 3, 5}) {
       std::vector<std::int32_t> observed(static_cast<std::size_t>(ranks));
-      const auto seen = outcomes(model, ranks, observed, [&](Data data, Data signal) {
-        const std::int32_t me = my_rank();
-        std::int32_t sum = 0;
-        for (std::int32_t round = 1; round <= 3; ++round) {
-          pld::remote_store(tile_of(round * 10 + me), data, (me + 1) % ranks, {0, 0});
-          pld::tensor::barrier(signal);
-          sum = sum * 100 + value_at(data, 0);
-          pld::tensor::barrier(signal);
-        }
-        for (std::int64_t row = 0; row < ranks; ++row) {
-          sum += 1000000 * pl::read(signal, {row, 0}).value();  // self-clearing: all zero
-        }
-        observed[static_cast<std::size_t>(me)] = sum;
-      }, 0, 300);
+      const auto seen = outcomes(
+          model, ranks, observed,
+          [&](Data data, Data signal) {
+            const std::int32_t me = my_rank();
+            std::int32_t sum = 0;
+            for (std::int32_t round = 1; round <= 3; ++round) {
+              pld::remote_store(tile_of(round * 10 + me), data, (me + 1) % ranks, {0, 0});
+              pld::tensor::barrier(signal);
+              sum = sum * 100 + value_at(data, 0);
+              pld::tensor::barrier(signal);
+            }
+            for (std::int64_t row = 0; row < ranks; ++row) {
+              sum += 1000000 * pl::read(signal, {row, 0}).value();  // self-clearing: all zero
+            }
+            observed[static_cast<std::size_t>(me)] = sum;
+          },
+          0, 300);
       std::vector<std::int32_t> expected;
       for (std::int32_t me = 0; me < ranks; ++me) {
         const std::int32_t from = (me + ranks - 1) % ranks;
@@ -343,20 +349,23 @@ TEST_CASE("barrier orders a rank's own stores to a peer before its own later loa
 }
 
 TEST_CASE("a wait sees each comparison as written") {
-  const std::map<WaitCmp, std::int32_t> satisfied_by = {
-      {WaitCmp::Eq, 3}, {WaitCmp::Ne, 1}, {WaitCmp::Ge, 3},
-      {WaitCmp::Gt, 4}, {WaitCmp::Le, 3}, {WaitCmp::Lt, 2}};
+  const std::map<WaitCmp, std::int32_t> satisfied_by = {{WaitCmp::Eq, 3}, {WaitCmp::Ne, 1},
+                                                        {WaitCmp::Ge, 3}, {WaitCmp::Gt, 4},
+                                                        {WaitCmp::Le, 3}, {WaitCmp::Lt, 2}};
   for (const auto& [cmp, value] : satisfied_by) {
     std::vector<std::int32_t> observed;
-    const auto seen = outcomes(kDocumented, 2, observed, [&, c = cmp, v = value](Data, Data signal) {
-      if (my_rank() == 0) {
-        pld::system::notify(signal, 1, {2, 3}, v, NotifyOp::Set);
-      } else {
-        // From a value that does not compare true, except Le and Lt, which zero satisfies.
-        pld::system::wait(signal, {2, 3}, 3, c);
-        observed = {1};
-      }
-    }, 0, 50);
+    const auto seen = outcomes(
+        kDocumented, 2, observed,
+        [&, c = cmp, v = value](Data, Data signal) {
+          if (my_rank() == 0) {
+            pld::system::notify(signal, 1, {2, 3}, v, NotifyOp::Set);
+          } else {
+            // From a value that does not compare true, except Le and Lt, which zero satisfies.
+            pld::system::wait(signal, {2, 3}, 3, c);
+            observed = {1};
+          }
+        },
+        0, 50);
     CHECK(seen == Seen{{1}});
   }
 }

@@ -37,7 +37,7 @@ std::vector<symrace::Arguments> all_flags(const symrace::ProgramInfo& info,
 bool right_under(const symrace::ProgramInfo& info, const symrace::Arguments& arguments,
                  const Model& model) {
   const std::string_view mode = arguments.choice("mode");
-  if (model.name == "a2a3") return mode != "push";                    // remote_store + notify
+  if (model.name == "a2a3") return mode != "push";  // remote_store + notify
   if (model.name == "weak") {
     return info.name.substr(0, 2) < "05" || mode == "load" || mode == "store";
   }
@@ -74,7 +74,8 @@ TEST_CASE("each program, flag, dtype and rank count gives its golden under docum
   }
 }
 
-TEST_CASE("each program gives its golden under every model that its signals are strong enough for") {
+TEST_CASE(
+    "each program gives its golden under every model that its signals are strong enough for") {
   for (const symrace::ProgramInfo* info : kernels::programs()) {
     if (info->bug != nullptr) continue;
     for (const Model& model : {Model::sc(), Model::a2a3(), Model::weak()}) {

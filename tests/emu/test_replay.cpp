@@ -1,6 +1,5 @@
 // Replay tokens: round trips, refusals with the reason, and bit-for-bit repetition.
 #include "emu/replay.h"
-
 #include "tests/emu/kernel_program.h"
 
 namespace emu::testing {
@@ -13,7 +12,8 @@ std::string refusal(std::string_view token, std::uint64_t hash) {
 }
 
 TEST_CASE("a token holds every decision") {
-  ReplayToken token{program_hash("p"), {{0, 0}, {1, 1}, {5, 0}, {300, 100000}, {65535, 4294967295U}}};
+  ReplayToken token{program_hash("p"),
+                    {{0, 0}, {1, 1}, {5, 0}, {300, 100000}, {65535, 4294967295U}}};
   const auto decoded = decode(encode(token), token.program_hash);
   REQUIRE(decoded.ok());
   CHECK(decoded->decisions == token.decisions);
