@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "core/error.h"
+#include "core/pl.h"
 #include "core/posix_heap.h"
 #include "core/rank_context.h"
 #include "emu/explore.h"
@@ -26,15 +27,15 @@ std::unique_ptr<symrace::Program> make_step_05(std::int32_t ranks, std::int64_t 
   return *info.make(arguments);
 }
 
-void explore(benchmark::State& state, std::int32_t ranks, std::int64_t size,
+void explore(benchmark::State& state, symrace::Program& program, std::int32_t ranks,
              emu::VehicleKind vehicle) {
-  const auto program = make_step_05(ranks, size);
-  auto explorer = emu::Explorer::create(*program, ranks, {.vehicle = vehicle});
+  auto explorer = emu::Explorer::create(program, ranks, {.vehicle = vehicle});
   if (!explorer.ok()) {
     state.SkipWithError(std::string(explorer.status().message()).c_str());
     return;
   }
   const auto strategy = emu::make_random_strategy();
+  (*explorer)->run(*strategy, 0);  // fills the pools
   std::uint64_t seed = 0;
   std::uint64_t decisions = 0;
   for (auto _ : state) {
@@ -49,6 +50,11 @@ void explore(benchmark::State& state, std::int32_t ranks, std::int64_t size,
       static_cast<double>(decisions), benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
 
+void explore(benchmark::State& state, std::int32_t ranks, std::int64_t size,
+             emu::VehicleKind vehicle) {
+  explore(state, *make_step_05(ranks, size), ranks, vehicle);
+}
+
 void FiberVehicle(benchmark::State& state) { explore(state, 2, 64, emu::VehicleKind::kFiber); }
 BENCHMARK(FiberVehicle);
 void ThreadVehicle(benchmark::State& state) { explore(state, 2, 64, emu::VehicleKind::kThread); }
@@ -59,6 +65,33 @@ void Ranks(benchmark::State& state) {
   explore(state, static_cast<std::int32_t>(state.range(0)), 64, emu::VehicleKind::kFiber);
 }
 BENCHMARK(Ranks)->Arg(2)->Arg(8)->Arg(64)->Arg(384);
+
+// A reset costs what the last schedule touched: one cell here, whatever the size of the window.
+class IdleWindow final : public symrace::Program {
+ public:
+  explicit IdleWindow(std::int64_t bytes) : bytes_(bytes) {}
+  void orchestrate(pld::Host& host) override {
+    const auto buffer = host.alloc_window_buffer(bytes_);
+    for (std::int32_t rank = 0; rank < host.world_size(); ++rank) {
+      host.dispatch(
+          pld::device(rank),
+          [](pld::DistributedTensor<std::int32_t> window) {
+            pl::write(window, {0, 0}, 1);
+          },
+          host.window<std::int32_t>(buffer, {1, 1}));
+    }
+  }
+  bool matches() const override { return true; }
+  std::vector<symrace::Mismatch> mismatches() const override { return {}; }
+
+ private:
+  std::int64_t bytes_;
+};
+void Reset(benchmark::State& state) {
+  IdleWindow program(state.range(0));
+  explore(state, program, 2, emu::VehicleKind::kFiber);
+}
+BENCHMARK(Reset)->Arg(4 << 10)->Arg(4 << 20)->Arg(512 << 20);
 
 // 384 ranks with windows of 64 KiB: peak_MiB is the process's, measured after this run. It comes
 // last, and must stay under 300.
