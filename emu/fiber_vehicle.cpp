@@ -1,3 +1,5 @@
+#include <cxxabi.h>
+
 #include <boost/context/fiber.hpp>
 #include <boost/context/protected_fixedsize_stack.hpp>
 #include <utility>
@@ -21,6 +23,17 @@ namespace {
 
 namespace context = boost::context;
 
+// The exceptions that a thread is handling belong to whichever fiber handles them: without this, a
+// kernel that parks inside a catch block would leave its exception to another rank. The layout is
+// the Itanium C++ ABI's.
+struct HandledExceptions {
+  void* caught = nullptr;
+  unsigned int uncaught = 0;
+};
+HandledExceptions* handled_exceptions() {
+  return reinterpret_cast<HandledExceptions*>(abi::__cxa_get_globals());
+}
+
 class FiberVehicle final : public Vehicle {
  public:
   FiberVehicle(std::int32_t ranks, std::size_t stack_bytes, Passenger& passenger)
@@ -34,6 +47,7 @@ class FiberVehicle final : public Vehicle {
       seat.fiber =
           context::fiber(std::allocator_arg, context::preallocated(stack.sp, stack.size, stack),
                          allocator, [this, rank, ranks](context::fiber&& from) {
+                           *handled_exceptions() = {};
                            finish_switch(nullptr);
                            seats_[static_cast<std::size_t>(previous_)].fiber = std::move(from);
                            passenger_.ride(rank);
@@ -49,7 +63,10 @@ class FiberVehicle final : public Vehicle {
     Seat& target = seats_[static_cast<std::size_t>(to)];
     void* fake_stack = nullptr;
     start_switch(&fake_stack, target);
+    HandledExceptions* handled = handled_exceptions();
+    const HandledExceptions mine = *handled;
     context::fiber resumed_by = std::move(target.fiber).resume();
+    *handled = mine;
     finish_switch(fake_stack);
     seats_[static_cast<std::size_t>(previous_)].fiber = std::move(resumed_by);
   }

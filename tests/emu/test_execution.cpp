@@ -1,6 +1,7 @@
 // Stuck runs, failing kernels, bad orchestration, and that nothing of a schedule survives it.
 #include <atomic>
 #include <cstring>
+#include <exception>
 #include <stdexcept>
 
 #include "core/rng.h"
@@ -99,6 +100,33 @@ TEST_CASE(
   CHECK(result.error.find("test_execution.cpp:") == 0);
   CHECK(result.error.find("rank 1: load: region of shape [1, 3] at [0, 6] lies outside window "
                           "'data' of shape [8, 8]") != std::string::npos);
+}
+
+TEST_CASE("a rank may park inside a catch block while others throw and catch") {
+  KernelProgram program([&](Data, Data signal) {
+    const std::string mine = "rank " + std::to_string(my_rank());
+    for (int round = 0; round < 3; ++round) {
+      try {
+        throw std::runtime_error(mine);
+      } catch (const std::runtime_error& error) {
+        pld::tensor::barrier(signal);
+        CHECK(error.what() == mine);
+        try {
+          std::rethrow_exception(std::current_exception());
+        } catch (const std::runtime_error& again) {
+          pld::tensor::barrier(signal);
+          CHECK(again.what() == mine);
+        }
+      }
+    }
+    CHECK(std::current_exception() == nullptr);
+  });
+  const auto explorer = make_explorer(program, 3);
+  const auto strategy = make_random_strategy();
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    CHECK(explorer->run(*strategy, seed).outcome == Outcome::kOk);
+  }
+  CHECK(std::current_exception() == nullptr);
 }
 
 TEST_CASE("a rank that throws while others have not started") {
