@@ -152,15 +152,18 @@ void EmulatedFabric::put(std::int32_t peer, const WindowRegion& to, const LocalR
     }
     execution_.step(rank_);
   }
-  if (!model.posts_puts) {
-    const TileRef staging =
-        rank_.context.tiles->allocate(static_cast<std::size_t>(to.extent.bytes()));
+  // What is read on issue is read whole, once; its pieces share the copy.
+  TileRef staging;
+  if (!model.put_reads_source_late) {
+    staging = rank_.context.tiles->allocate(static_cast<std::size_t>(to.extent.bytes()));
     if (from.window != nullptr) {
       read(me(), *from.window, staging->bytes());
     } else {
       symrace::copy_rows(staging->bytes(), to.extent.row_bytes, from.memory.data,
                          from.memory.extent.stride, to.extent.rows, to.extent.row_bytes);
     }
+  }
+  if (!model.posts_puts) {
     execution_.memory().write(peer, to, staging->bytes(), to.extent.row_bytes, atomic);
     execution_.wrote(peer, to);
     log_act(site, peer, to, staging->bytes());
@@ -169,17 +172,13 @@ void EmulatedFabric::put(std::int32_t peer, const WindowRegion& to, const LocalR
   execution_.transfers().begin_op(me());
   for_each_chunk(to.extent, chunking, element_bytes, [&](const Cut& chunk) {
     for_each_burst(chunk, execution_.options().burst_bytes, element_bytes,
-                   [&](const Cut& cut) { post_put(peer, to, from, atomic, cut, site); });
+                   [&](const Cut& cut) { post_put(peer, to, from, staging, atomic, cut, site); });
   });
 }
 
 void EmulatedFabric::post_put(std::int32_t peer, const WindowRegion& to, const LocalRegion& from,
-                              pld::AtomicType atomic, const Cut& cut, const Site& site) {
-  const bool late = execution_.model().put_reads_source_late;
-  TileRef staging;
-  if (!late) {
-    staging = rank_.context.tiles->allocate(static_cast<std::size_t>(cut.rows * cut.row_bytes));
-  }
+                              const TileRef& staging, pld::AtomicType atomic, const Cut& cut,
+                              const Site& site) {
   Piece& piece = execution_.transfers().prepare();
   piece.effect = Piece::Effect::kWrite;
   piece.release_class = cut.of_last_chunk ? ReleaseClass::kPutTail : ReleaseClass::kPut;
@@ -189,24 +188,17 @@ void EmulatedFabric::post_put(std::int32_t peer, const WindowRegion& to, const L
   piece.target = peer;
   piece.region = sub_region(to, cut);
   piece.where = site.where;
-  if (from.window != nullptr) {
+  if (staging) {
+    piece.memory = staging->bytes() + cut.row * to.extent.row_bytes + cut.byte;
+    piece.memory_stride = to.extent.row_bytes;
+    piece.tile = staging;
+  } else if (from.window != nullptr) {
     piece.own = sub_region(*from.window, cut);
-    piece.reads_own_slice = late;
+    piece.reads_own_slice = true;
   } else {
     piece.memory = from.memory.data + cut.row * from.memory.extent.stride + cut.byte;
     piece.memory_stride = from.memory.extent.stride;
     piece.tile = from.keep_alive;
-  }
-  if (!late) {
-    if (from.window != nullptr) {
-      read(me(), piece.own, staging->bytes());
-    } else {
-      symrace::copy_rows(staging->bytes(), cut.row_bytes, piece.memory, piece.memory_stride,
-                         cut.rows, cut.row_bytes);
-    }
-    piece.memory = staging->bytes();
-    piece.memory_stride = cut.row_bytes;
-    piece.tile = std::move(staging);
   }
   execution_.issue(piece);
 }

@@ -54,8 +54,8 @@ class EmulatedFabric final : public symrace::Fabric {
              pld::AtomicType atomic, bool posted, ReleaseClass release_class,
              const symrace::Site& site);
   void post_put(std::int32_t peer, const symrace::WindowRegion& to,
-                const symrace::LocalRegion& from, pld::AtomicType atomic, const Cut& cut,
-                const symrace::Site& site);
+                const symrace::LocalRegion& from, const symrace::TileRef& staging,
+                pld::AtomicType atomic, const Cut& cut, const symrace::Site& site);
   void get_at_once(const symrace::LocalRegion& to, std::int32_t peer,
                    const symrace::WindowRegion& from, const Cut& cut, const symrace::Site& site);
   void defer_get(const symrace::LocalRegion& to, std::int32_t peer,

@@ -14,7 +14,6 @@ namespace {
 // pass.
 struct Cancelled {};
 
-constexpr std::uint64_t kInterruptEvery = 1024;  // decisions between looks at the flag
 constexpr std::uint64_t kMaxStepsPerRank = 1'000'000;
 
 }  // namespace
@@ -176,11 +175,8 @@ std::int32_t Execution::advance() {
       result_.outcome = Outcome::kStepBound;
       break;
     }
-    if (++result_.decisions % kInterruptEvery == 0 && options_.interrupt != nullptr &&
-        options_.interrupt->load(std::memory_order_relaxed)) {
-      result_.outcome = Outcome::kInterrupted;
-      break;
-    }
+    ++result_.decisions;
+    if (interrupted()) break;
     const std::size_t choice = strategy_->choose(enabled_.list());
     if (choice == Strategy::kGiveUp) {
       fail(absl::StrCat("the schedule does not fit this program: decision ", result_.decisions,
@@ -252,6 +248,7 @@ void Execution::signal(std::int32_t target, std::uint64_t offset, std::int32_t v
 void Execution::issue(const Piece& piece) {
   const std::int32_t rank = piece.rank;
   transfers_.issue();
+  if (interrupted()) throw Cancelled{};  // an op of many pieces may last
   if (!recording()) return;
   Event event =
       make_event(Event::Kind::kIssue, piece.op, rank, piece.target, piece.region, piece.where);
@@ -318,6 +315,15 @@ std::int32_t Execution::own_cell(std::int32_t rank, const symrace::Cell& cell) {
     overlay_own_writes(transfers_, rank, cell_region(cell), reinterpret_cast<std::byte*>(&value));
   }
   return value;
+}
+
+bool Execution::interrupted() {
+  if (options_.interrupt == nullptr || !options_.interrupt->load(std::memory_order_relaxed)) {
+    return false;
+  }
+  result_.outcome = Outcome::kInterrupted;
+  over_ = true;
+  return true;
 }
 
 void Execution::fail(std::string message) {

@@ -99,6 +99,8 @@ class Execution final : public Passenger {
   bool is_enabled(RankState& rank);
   void refresh(RankState& rank);
   void land(std::uint32_t slot);
+  // Looks at Options::interrupt, and ends the schedule when it is set.
+  bool interrupted();
   void fail(std::string message);
   void describe_stuck();
   void cancel_ranks();

@@ -1,6 +1,7 @@
 # Sourced by the scripts of this folder, each of which gets the a2a3sim under test as $1.
 set -u
 export LC_ALL=C.UTF-8
+unset A2A3SIM_COMMAND  # replay commands begin with a2a3sim
 a2a3sim=$1
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

@@ -174,7 +174,7 @@ TEST_CASE("a schedule's seed never changes the input, and a data seed never the 
   const auto strategy = make_random_strategy();
   std::vector<std::vector<Decision>> decisions;
   std::set<std::string> expected;
-  for (const std::uint64_t data_seed : {0, 1}) {
+  for (const std::uint64_t data_seed : {std::uint64_t{0}, std::uint64_t{1}}) {
     arguments.data_seed = data_seed;
     const auto program = *info.make(arguments);
     const auto explorer = make_explorer(*program, 2);
