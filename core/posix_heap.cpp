@@ -52,11 +52,8 @@ absl::StatusOr<std::unique_ptr<PosixHeap>> PosixHeap::create(std::int32_t ranks)
   }
   try {
     ipc::shared_memory_object object = create_object();
-    const std::string name = object.get_name();
-    struct Unlink {
-      const std::string& object_name;
-      ~Unlink() { ipc::shared_memory_object::remove(object_name.c_str()); }
-    } unlink_when_mapped{name};
+    // At once: whatever ends this process from here on leaves nothing behind.
+    ipc::shared_memory_object::remove(object.get_name());
     object.truncate(static_cast<ipc::offset_t>(stride * static_cast<std::uint64_t>(ranks)));
     ipc::mapped_region region(object, ipc::read_write);
     return std::unique_ptr<PosixHeap>(

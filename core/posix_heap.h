@@ -14,7 +14,7 @@ namespace symrace {
 
 // Address space is reserved for as much as /dev/shm has free; memory is taken window by window with
 // posix_fallocate, so that a full /dev/shm is an error here and not a SIGBUS later. The object has
-// mode 0600 and is unlinked as soon as it is mapped: a killed run leaves nothing behind.
+// mode 0600 and is unlinked as soon as it is made: a killed run leaves nothing behind.
 class PosixHeap final : public SymmetricHeap {
  public:
   // InvalidArgument for ranks < 1; ResourceExhausted when /dev/shm is full or missing.

@@ -1,5 +1,6 @@
 #include "tools/cli.h"
 
+#include <csignal>
 #include <iostream>
 #include <string>
 #include <variant>
@@ -23,13 +24,24 @@ absl::StatusOr<int> run(const Request& request) {
   return kExitOk;
 }
 
+// A line of text whatever the user's words in it hold, and no terminal sequences.
+std::string one_line(const std::string& message) {
+  constexpr std::size_t kLongest = 1000;
+  std::string line;
+  for (const char c : message.substr(0, kLongest)) {
+    line.push_back(static_cast<unsigned char>(c) < ' ' || c == 127 ? '?' : c);
+  }
+  return message.size() > kLongest ? line + "..." : line;
+}
+
 }  // namespace
 
 int run_cli(int argc, char** argv, const char* own_program) {
+  std::signal(SIGXFSZ, SIG_IGN);  // past a file-size limit, writes fail and are told of
   const char* command = own_program != nullptr ? own_program : "a2a3sim";
   const auto fail = [&](const auto& message) {
     std::cout.flush();  // what was found stands before what went wrong
-    std::cerr << command << ": " << message << '\n';
+    std::cerr << command << ": " << one_line(std::string(message)) << '\n';
     return kExitError;
   };
   const symrace::ProgramInfo* program =

@@ -129,6 +129,11 @@ void Flags::parse(const std::vector<std::string>& words) {
   } catch (const CLI::ParseError& error) {
     throw UsageError(error.what());
   }
+  for (const auto& [flag, value] : values_) {
+    if (value.size() > 2 && value.substr(0, 2) == "--") {
+      throw UsageError(flag, ": its value is missing; expected one before ", value);
+    }
+  }
 }
 
 bool Flags::given(std::string_view flag) const {

@@ -23,6 +23,9 @@ bad "unknown program 'lst'; did you mean 'list'?" lst
 bad "list: takes no flags; expected 'a2a3sim list'" list -d 0
 bad "unexpected word 'more'; expected only flags beside 06_put_get" -d 0,1 06_put_get more
 
+# One line, whatever the words hold.
+bad "unknown program 'a?b?[31m'; expected one that 'a2a3sim list' names" -d 0,1 $'a\nb\033[31m'
+
 # Flags.
 bad "unknown flag '--moed' of 06_put_get; did you mean '--mode'?" -d 0,1 06_put_get --moed put
 bad "unknown flag '--modle' of 06_put_get; did you mean '--mode' or '--model'?" \
@@ -32,6 +35,7 @@ bad "unknown flag '--mode' before PROGRAM, where a program's own flags cannot st
 '--model'?" -d 0,1 --mode put 06_put_get
 bad "--seed: its value is missing; expected one behind it" -d 0,1 06_put_get --seed
 bad "--seed: given more than once; expected it once" -d 0,1 06_put_get --seed 1 --seed 2
+bad "--json: its value is missing; expected one before --timeline" -d 0,1 06_put_get --json --timeline
 bad "--timeline: takes no value; expected --timeline alone" -d 0,1 06_put_get --timeline=3
 
 # -p and -d.
