@@ -77,10 +77,8 @@ symrace::Task& Host::task_for(Device device) {
   ++dispatched_;
   const std::int64_t rank = device.rank.value();
   const bool exists = rank >= 0 && rank < world_size();
-  if (!has_surplus_ && (!exists || tasks_[static_cast<std::size_t>(rank)])) {
+  if (!surplus_device_ && (!exists || tasks_[static_cast<std::size_t>(rank)])) {
     surplus_device_ = rank;
-    surplus_exists_ = exists;
-    has_surplus_ = true;
   }
   // A surplus dispatch overwrites; check_dispatches() then fails the run before anything starts.
   return tasks_[exists ? static_cast<std::size_t>(rank) : 0];
@@ -91,14 +89,15 @@ void Host::begin_schedule() {
   window_count_ = 0;
   for (symrace::Task& task : tasks_) task.clear();
   dispatched_ = 0;
-  has_surplus_ = false;
+  surplus_device_.reset();
 }
 
 absl::Status Host::check_dispatches() const {
-  if (has_surplus_) {
+  if (surplus_device_) {
+    const bool exists = *surplus_device_ >= 0 && *surplus_device_ < world_size();
     return absl::FailedPreconditionError(absl::StrCat(
-        "host: ", dispatched_, " dispatches for ", world_size(), " ranks: device ", surplus_device_,
-        surplus_exists_ ? " was dispatched more than once" : " does not exist",
+        "host: ", dispatched_, " dispatches for ", world_size(), " ranks: device ",
+        *surplus_device_, exists ? " was dispatched more than once" : " does not exist",
         "; dispatch each device in [0, ", world_size(), ") exactly once"));
   }
   for (std::int32_t rank = 0; rank < world_size(); ++rank) {

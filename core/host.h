@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <source_location>
 #include <string>
 #include <tuple>
@@ -125,10 +126,7 @@ class Host {
   std::size_t window_count_ = 0;
   std::vector<symrace::Task> tasks_;
   std::int32_t dispatched_ = 0;
-  // The first device that was dispatched twice or does not exist.
-  bool has_surplus_ = false;
-  bool surplus_exists_ = false;
-  std::int64_t surplus_device_ = 0;
+  std::optional<std::int64_t> surplus_device_;  // first dispatched twice, or that does not exist
 };
 
 }  // namespace pld

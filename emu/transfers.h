@@ -80,7 +80,6 @@ class Transfers {
   std::uint32_t in_flight(std::int32_t rank) const { return rank_of(rank).in_flight; }
   // Whether the rank has in-flight writes to its own slice (local stores, deferred gets).
   bool has_own_writes(std::int32_t rank) const { return rank_of(rank).own_writes != 0; }
-  std::uint32_t last_number(std::int32_t rank) const { return rank_of(rank).issued; }
 
   // Visits the rank's pieces in flight, oldest first.
   template <class Visit>
