@@ -70,11 +70,13 @@ struct Arguments {
 
 // What a seeded bug is, for `a2a3sim list` and the tests.
 struct BugInfo {
-  std::string_view document;         // "05" or "06"
-  std::string_view symptom;          // what must be observed, in the documents' words
-  bool order_dependent = false;      // shows under some schedules only
-  bool needs_late_delivery = false;  // never shows under `sc`
-  std::int32_t ranks = 2;            // fewest that show it
+  std::string_view document;              // "05" or "06"; "hw" for a bug seen on hardware
+  std::string_view symptom;               // what must be observed, in the documents' words
+  bool order_dependent = false;           // shows under some schedules only
+  bool needs_late_delivery = false;       // never shows under `sc`
+  std::int32_t ranks = 2;                 // fewest that show it
+  std::string_view model = "documented";  // the strongest but `sc` under which it shows
+  std::string_view reference = "";        // where it was reported: "PTOAS 711, pypto 1561"
 };
 
 struct ProgramInfo {

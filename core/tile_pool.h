@@ -22,6 +22,7 @@ struct alignas(32) TileBlock {
   std::uint32_t references = 0;
   std::uint8_t size_class = 0;
   State state = State::kReady;
+  std::uint32_t ticket = 0;  // of a deferred remote_load: the engine's own
   TilePool* pool = nullptr;
   TileBlock* next_free = nullptr;
 

@@ -37,6 +37,33 @@ Event make_event(Event::Kind kind, symrace::OpKind op, std::int32_t rank, std::i
 
 std::int32_t EmulatedFabric::me() const { return rank_.context.rank; }
 
+void EmulatedFabric::observe(AccessKind kind, std::int32_t target, const WindowRegion& region,
+                             const Site& site) {
+  if (!execution_.observing()) return;
+  Access access;
+  access.kind = kind;
+  access.op = site.op;
+  access.rank = me();
+  access.target = target;
+  access.region = region;
+  access.where = site.where;
+  access.event = execution_.next_event();
+  execution_.access(access);
+}
+
+void EmulatedFabric::observe_wait(const Cell& cell, bool passed, const Site& site) {
+  if (!execution_.observing()) return;
+  // What it saw comes before it: also what the signal that it saw came after.
+  if (passed && execution_.detector() != nullptr) {
+    execution_.detector()->waited(me(), cell.offset);
+  }
+  observe(AccessKind::kWait, me(), cell_region(cell), site);
+}
+
+void EmulatedFabric::observe_own_landed(const WindowRegion& region) {
+  if (execution_.detector() != nullptr) execution_.detector()->own_writes_landed(me(), region);
+}
+
 void EmulatedFabric::log_act(const Site& site, std::int32_t target, const WindowRegion& region,
                              const std::byte* packed, std::int64_t value) {
   if (!execution_.recording()) return;
@@ -63,6 +90,8 @@ void EmulatedFabric::load(const WindowRegion& from, symrace::TileBlock& to, cons
   rank_.pending = {.enabled = Pending::Enabled::kOwnReadable, .site = site, .region = &from};
   execution_.step(rank_);
   execution_.read_own(me(), from, to.bytes());
+  observe_own_landed(from);
+  observe(AccessKind::kRead, me(), from, site);
   log_act(site, me(), from, to.bytes());
 }
 
@@ -75,6 +104,7 @@ void EmulatedFabric::write(const TileRef& from, std::int32_t target, const Windo
     execution_.step(rank_);
     execution_.memory().write(target, to, from->bytes(), to.extent.row_bytes, atomic);
     execution_.wrote(target, to);
+    observe_write(target, to, atomic, site);
     log_act(site, target, to, from->bytes());
     return;
   }
@@ -117,6 +147,7 @@ void EmulatedFabric::remote_load(std::int32_t peer, const WindowRegion& from, co
     rank_.pending = {.site = site};
     execution_.step(rank_);
     read(peer, from, to->bytes());
+    observe(AccessKind::kRead, peer, from, site);
     log_act(site, peer, from, to->bytes());
     return;
   }
@@ -158,6 +189,8 @@ void EmulatedFabric::put(std::int32_t peer, const WindowRegion& to, const LocalR
     staging = rank_.context.tiles->allocate(static_cast<std::size_t>(to.extent.bytes()));
     if (from.window != nullptr) {
       read(me(), *from.window, staging->bytes());
+      observe_own_landed(*from.window);
+      observe(AccessKind::kRead, me(), *from.window, site);
     } else {
       symrace::copy_rows(staging->bytes(), to.extent.row_bytes, from.memory.data,
                          from.memory.extent.stride, to.extent.rows, to.extent.row_bytes);
@@ -166,6 +199,7 @@ void EmulatedFabric::put(std::int32_t peer, const WindowRegion& to, const LocalR
   if (!model.posts_puts) {
     execution_.memory().write(peer, to, staging->bytes(), to.extent.row_bytes, atomic);
     execution_.wrote(peer, to);
+    observe_write(peer, to, atomic, site);
     log_act(site, peer, to, staging->bytes());
     return;
   }
@@ -232,6 +266,11 @@ void EmulatedFabric::get_at_once(const LocalRegion& to, std::int32_t peer, const
   const TileRef staging =
       rank_.context.tiles->allocate(static_cast<std::size_t>(cut.rows * cut.row_bytes));
   read(peer, source, staging->bytes());
+  if (to.window != nullptr) {
+    observe_own_landed(destination);
+    observe(AccessKind::kWrite, me(), destination, site);
+  }
+  observe(AccessKind::kRead, peer, source, site);
   log_act(site, peer, source, staging->bytes());
   if (to.window != nullptr) {
     execution_.memory().write(me(), destination, staging->bytes(), cut.row_bytes,
@@ -273,7 +312,15 @@ void EmulatedFabric::notify(std::int32_t peer, const Cell& cell, std::int32_t va
     execution_.step(rank_);
     execution_.signal(peer, cell.offset, value, op);
     execution_.wrote(peer, cell_region(cell));
-    log_cell(site, peer, cell, value);
+    observe(op == pld::NotifyOp::Set ? AccessKind::kSignalSet : AccessKind::kSignalAdd, peer,
+            cell_region(cell), site);
+    if (execution_.detector() != nullptr) {
+      execution_.detector()->signalled(me(), peer, cell.offset, op);
+    }
+    if (execution_.recording()) {
+      log_cell(site, peer, cell, value);
+      execution_.last_event().sets = op == pld::NotifyOp::Set;
+    }
     return;
   }
   execution_.transfers().begin_op(me());
@@ -298,6 +345,7 @@ void EmulatedFabric::wait(const Cell& cell, std::int32_t expected, pld::WaitCmp 
                    .expected = expected,
                    .cmp = cmp};
   execution_.step(rank_);
+  observe_wait(cell, true, site);
   if (execution_.recording()) log_cell(site, me(), cell, execution_.own_cell(me(), cell));
 }
 
@@ -311,6 +359,7 @@ bool EmulatedFabric::test(const Cell& cell, std::int32_t expected, pld::WaitCmp 
     rank_.has_failed_test = true;
     rank_.last_failed_test = rank_.pending;
   }
+  observe_wait(cell, passed, site);
   log_cell(site, me(), cell, actual);
   return passed;
 }
@@ -319,12 +368,17 @@ void EmulatedFabric::fence(const Site& site) {
   if (!execution_.model().posts_notifies) return;  // nothing is ever in flight
   rank_.pending = {.enabled = Pending::Enabled::kDrained, .site = site};
   execution_.step(rank_);
+  if (execution_.detector() != nullptr) execution_.detector()->fenced(me());
+  if (execution_.footprints() != nullptr) {
+    execution_.footprints()->after(Footprints::After::kAllPieces);
+  }
   log_act(site, me(), {}, nullptr);
 }
 
 void EmulatedFabric::add_to_own_cell(const Cell& cell, std::int32_t delta, const Site& site) {
   // No step: it commutes with the peers' adds, and nobody but this rank reads its cells.
   execution_.memory().add_to_cell(me(), cell.offset, delta);
+  observe(AccessKind::kSignalAdd, me(), cell_region(cell), site);
   log_cell(site, me(), cell, delta);
 }
 
@@ -332,11 +386,19 @@ void EmulatedFabric::use(symrace::TileBlock& tile, const Site& site) {
   rank_.pending = {.enabled = Pending::Enabled::kArrived, .site = site, .tile = &tile};
   execution_.step(rank_);
   tile.state = symrace::TileBlock::State::kReady;
+  if (execution_.detector() != nullptr) execution_.detector()->used(me(), tile.ticket);
+  if (execution_.footprints() != nullptr) {
+    execution_.footprints()->after(Footprints::After::kOnePiece, tile.ticket);
+  }
 }
 
 void EmulatedFabric::use_private_memory(const Site& site) {
   rank_.pending = {.enabled = Pending::Enabled::kPrivate, .site = site};
   execution_.step(rank_);
+  if (execution_.detector() != nullptr) execution_.detector()->used_private_memory(me());
+  if (execution_.footprints() != nullptr) {
+    execution_.footprints()->after(Footprints::After::kPrivateReads);
+  }
 }
 
 }  // namespace emu

@@ -7,6 +7,7 @@
 #define SYMRACE_EMU_EMULATED_FABRIC_H_
 
 #include "core/fabric.h"
+#include "emu/access.h"
 #include "emu/event_log.h"
 #include "emu/model.h"
 #include "emu/pieces.h"
@@ -63,6 +64,18 @@ class EmulatedFabric final : public symrace::Fabric {
   // `from` of `target`, as this rank sees it, packed.
   void read(std::int32_t target, const symrace::WindowRegion& from, std::byte* to);
 
+  // Tells an access in the rank's own step, before its event is logged.
+  void observe(AccessKind kind, std::int32_t target, const symrace::WindowRegion& region,
+               const symrace::Site& site);
+  void observe_write(std::int32_t target, const symrace::WindowRegion& region,
+                     pld::AtomicType atomic, const symrace::Site& site) {
+    observe(atomic == pld::AtomicType::Add ? AccessKind::kAdd : AccessKind::kWrite, target, region,
+            site);
+  }
+  // A look at own cell; what it passed orders.
+  void observe_wait(const symrace::Cell& cell, bool passed, const symrace::Site& site);
+  // A step that could only run once own writes to `region` had landed.
+  void observe_own_landed(const symrace::WindowRegion& region);
   void log_act(const symrace::Site& site, std::int32_t target, const symrace::WindowRegion& region,
                const std::byte* packed, std::int64_t value = 0);
   void log_cell(const symrace::Site& site, std::int32_t target, const symrace::Cell& cell,

@@ -31,7 +31,9 @@ struct Event {
   std::int64_t rows = 0, row_bytes = 0, stride = 0;
   std::int64_t value = 0;       // of a signal: what was added, set, expected or seen
   std::uint64_t data_hash = 0;  // XXH3 of the bytes moved; 0: none
-  std::source_location where;   // not part of the hash
+  // Not part of the hash.
+  std::source_location where;
+  bool sets = false;  // a signal by NotifyOp::Set
 };
 
 // XXH3 of a packed or strided block.
@@ -48,6 +50,7 @@ struct EventLog {
 
 // "data[0:1, 0:64]": a window by its name, elements in tensor coordinates.
 std::string region_text(const EventLog& log, const Event& event);
+std::string region_text(const symrace::WindowRegion& region);
 
 // One line an event: number, rank or fabric, what happened, file:line. Fits 80 columns.
 std::string timeline(const EventLog& log);

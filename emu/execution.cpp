@@ -38,6 +38,7 @@ Execution::Execution(symrace::Program& program, symrace::SymmetricHeap& heap,
     created.context.fabric = &created.fabric;
     created.context.tiles = &tiles_;
   }
+  if (options.detect_races) detector_ = std::make_unique<RaceDetector>();
   vehicle_ = options.vehicle == VehicleKind::kFiber
                  ? make_fiber_vehicle(heap.ranks(), options.stack_bytes, *this)
                  : make_thread_vehicle(heap.ranks(), *this);
@@ -51,9 +52,11 @@ Execution::~Execution() {
   memory_.reset();
 }
 
-RunResult Execution::run(Strategy& strategy, std::uint64_t seed, RecordedRun* record) {
+RunResult Execution::run(Strategy& strategy, std::uint64_t seed, RecordedRun* record,
+                         Footprints* footprints) {
   strategy_ = &strategy;
   record_ = record;
+  footprints_ = footprints;
   if (begin(seed)) {
     vehicle_->switch_to(main_seat(), 0);
     symrace::internal::current_rank_pointer = nullptr;
@@ -90,6 +93,10 @@ bool Execution::begin(std::uint64_t seed) {
     return false;
   }
   memory_.begin();
+  if (detector_ != nullptr) {
+    detector_->begin(heap_.ranks(), judged_by_.value_or(options_.model), heap_.used_bytes());
+  }
+  if (footprints_ != nullptr) footprints_->begin();
   enabled_.begin(heap_.ranks());
   for (RankState& rank : ranks_) {
     rank.phase = RankState::Phase::kIdle;
@@ -103,10 +110,12 @@ bool Execution::begin(std::uint64_t seed) {
 }
 
 void Execution::end() {
+  if (detector_ != nullptr && !detector_->races().empty()) result_.races = detector_->races();
   if (finished_ != heap_.ranks()) {
     if (result_.outcome == Outcome::kDeadlock || result_.outcome == Outcome::kStepBound) {
       describe_stuck();
     }
+    if (footprints_ != nullptr) tell_stuck_waits();
     cancel_ranks();
     return;
   }
@@ -183,8 +192,14 @@ std::int32_t Execution::advance() {
                         " is not enabled; the program has changed since the token was made"));
       break;
     }
+    if (choice == Strategy::kAbandon) {
+      --result_.decisions;
+      result_.outcome = Outcome::kAbandoned;
+      break;
+    }
     const Transition transition = enabled_.list()[choice];
     if (record_ != nullptr) record_->decisions.push_back(transition.decision);
+    if (footprints_ != nullptr) footprints_->step(transition.decision);
     if (!transition.decision.is_delivery()) {
       enabled_.remove_rank(transition.decision.rank);
       return transition.decision.rank;
@@ -247,13 +262,21 @@ void Execution::signal(std::int32_t target, std::uint64_t offset, std::int32_t v
 
 void Execution::issue(const Piece& piece) {
   const std::int32_t rank = piece.rank;
-  transfers_.issue();
+  const std::uint32_t slot = transfers_.issue([this](std::uint32_t earlier, std::uint32_t later) {
+    if (detector_ != nullptr && detector_->wants_follows()) detector_->follows(earlier, later);
+  });
+  if (piece.effect == Piece::Effect::kReadTile) piece.tile->ticket = piece.number;
+  if (detector_ != nullptr) detector_->issued(piece, slot);
+  if (footprints_ != nullptr) {
+    footprints_->issued(piece, options_.model.releases_class(piece.release_class));
+  }
   if (interrupted()) throw Cancelled{};  // an op of many pieces may last
   if (!recording()) return;
   Event event =
       make_event(Event::Kind::kIssue, piece.op, rank, piece.target, piece.region, piece.where);
   event.piece = piece.number;
   event.value = piece.value;
+  event.sets = piece.is_set();
   log(event);
 }
 
@@ -284,6 +307,7 @@ void Execution::land(std::uint32_t slot) {
       memory_.write(rank, piece.own, moved, moved_stride, pld::AtomicType::None_);
       break;
   }
+  if (observing()) observe_landing(piece, slot);
   if (piece.effect == Piece::Effect::kReadTile) {
     piece.tile->state = symrace::TileBlock::State::kArrived;
   } else if (piece.effect == Piece::Effect::kReadPrivate) {
@@ -294,6 +318,7 @@ void Execution::land(std::uint32_t slot) {
                              piece.op, rank, piece.target, piece.region, piece.where);
     event.piece = piece.number;
     event.value = piece.value;
+    event.sets = piece.is_set();
     if (moved != nullptr) event.data_hash = hash_rows(moved, moved_stride, piece.region.extent);
     log(event);
   }
@@ -302,6 +327,54 @@ void Execution::land(std::uint32_t slot) {
   if (issuer.parked && issuer.pending.enabled != Pending::Enabled::kAlways) refresh(issuer);
   const Piece& landed = transfers_.piece(slot);
   if (landed.writes_target() && landed.target != rank) wrote(landed.target, landed.region);
+}
+
+void Execution::access(const Access& access) {
+  if (detector_ != nullptr) detector_->access(access);
+  if (footprints_ != nullptr) footprints_->access(access);
+}
+
+void Execution::observe_landing(const Piece& piece, std::uint32_t slot) {
+  Access access;
+  access.op = piece.op;
+  access.rank = piece.rank;
+  access.target = piece.target;
+  access.piece = piece.number;
+  access.region = piece.region;
+  access.where = piece.where;
+  access.event = next_event();
+  const auto tell = [&](AccessKind kind) {
+    access.kind = kind;
+    if (detector_ != nullptr) detector_->access(access, slot);
+    if (footprints_ != nullptr) footprints_->access(access);
+  };
+  switch (piece.effect) {
+    case Piece::Effect::kSignal:
+      tell(piece.notify_op == pld::NotifyOp::Set ? AccessKind::kSignalSet : AccessKind::kSignalAdd);
+      break;
+    case Piece::Effect::kWrite:
+      access.in_own_view = piece.target == piece.rank && !piece.reads_own_slice;
+      tell(piece.atomic == pld::AtomicType::Add ? AccessKind::kAdd : AccessKind::kWrite);
+      if (piece.reads_own_slice) {
+        access.in_own_view = false;
+        access.reads_source_late = true;
+        access.target = piece.rank;
+        access.region = piece.own;
+        tell(AccessKind::kRead);
+      }
+      break;
+    case Piece::Effect::kReadTile:
+    case Piece::Effect::kReadPrivate:
+      tell(AccessKind::kRead);
+      break;
+    case Piece::Effect::kReadWindow:
+      tell(AccessKind::kRead);
+      access.target = piece.rank;
+      access.region = piece.own;
+      tell(AccessKind::kWrite);
+      break;
+  }
+  if (detector_ != nullptr) detector_->landed(piece, slot);
 }
 
 void Execution::read_own(std::int32_t rank, const symrace::WindowRegion& region, std::byte* to) {
@@ -351,6 +424,20 @@ void Execution::describe_stuck() {
       stuck.cmp = pending.cmp;
     }
     result_.stuck.push_back(std::move(stuck));
+  }
+}
+
+void Execution::tell_stuck_waits() {
+  for (RankState& rank : ranks_) {
+    if (!rank.parked || rank.pending.enabled != Pending::Enabled::kCell || is_enabled(rank))
+      continue;
+    Access wait;
+    wait.kind = AccessKind::kWait;
+    wait.op = rank.pending.site.op;
+    wait.rank = wait.target = rank.context.rank;
+    wait.region = cell_region(rank.pending.cell);
+    wait.where = rank.pending.site.where;
+    footprints_->stuck(wait);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,8 @@
 #include "core/rank_context.h"
 #include "emu/emulated_fabric.h"
 #include "emu/enabled_set.h"
+#include "emu/footprints.h"
+#include "emu/race_detector.h"
 #include "emu/run.h"
 #include "emu/slice_memory.h"
 #include "emu/strategy.h"
@@ -63,8 +66,13 @@ class Execution final : public Passenger {
   Execution(symrace::Program& program, symrace::SymmetricHeap& heap, const Options& options);
   ~Execution() override;
 
-  // One schedule. With `record`, its log, trace hash and decisions are kept there.
-  RunResult run(Strategy& strategy, std::uint64_t seed, RecordedRun* record = nullptr);
+  // One schedule. With `record`, its log, trace hash and decisions are kept there; with
+  // `footprints`, what its transitions touched.
+  RunResult run(Strategy& strategy, std::uint64_t seed, RecordedRun* record = nullptr,
+                Footprints* footprints = nullptr);
+
+  // Races are judged as if `model` said what a notify releases; nullopt: the model of the run.
+  void judge_races_by(std::optional<Model> model) { judged_by_ = model; }
 
   // --- For EmulatedFabric, on the running rank ---
   const Options& options() const { return options_; }
@@ -73,6 +81,19 @@ class Execution final : public Passenger {
   Transfers& transfers() { return transfers_; }
   bool recording() const { return record_ != nullptr; }
   void log(const Event& event) { record_->log.events.push_back(event); }
+
+  Event& last_event() { return record_->log.events.back(); }
+
+  // Whether anyone wants to know of accesses: race detection, exploration.
+  bool observing() const { return detector_ != nullptr || footprints_ != nullptr; }
+  // Index of the event that is logged next; 0 when none are kept.
+  std::uint32_t next_event() const {
+    return recording() ? static_cast<std::uint32_t>(record_->log.events.size()) : 0;
+  }
+  // An access in the step that runs, to be told before its event is logged.
+  void access(const Access& access);
+  RaceDetector* detector() { return detector_.get(); }
+  Footprints* footprints() { return footprints_; }
 
   // Issues the piece that transfers().prepare() gave.
   void issue(const Piece& piece);
@@ -99,10 +120,13 @@ class Execution final : public Passenger {
   bool is_enabled(RankState& rank);
   void refresh(RankState& rank);
   void land(std::uint32_t slot);
+  // Tells the accesses by which a piece takes effect.
+  void observe_landing(const Piece& piece, std::uint32_t slot);
   // Looks at Options::interrupt, and ends the schedule when it is set.
   bool interrupted();
   void fail(std::string message);
   void describe_stuck();
+  void tell_stuck_waits();
   void cancel_ranks();
 
   symrace::Program& program_;
@@ -116,10 +140,13 @@ class Execution final : public Passenger {
   Transfers transfers_;
   std::deque<RankState> ranks_;
   std::unique_ptr<Vehicle> vehicle_;
+  std::unique_ptr<RaceDetector> detector_;  // null: races are not looked for
+  std::optional<Model> judged_by_;
 
   // Of the schedule that runs.
   Strategy* strategy_ = nullptr;
   RecordedRun* record_ = nullptr;
+  Footprints* footprints_ = nullptr;
   RunResult result_;
   std::int32_t starting_ = 0;  // the rank being started; ranks: all have started
   std::int32_t finished_ = 0;

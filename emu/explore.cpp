@@ -2,10 +2,15 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
 #include <exception>
+#include <utility>
 
 #include "core/posix_heap.h"
 #include "emu/execution.h"
+#include "emu/exhaustive.h"
+#include "emu/replay.h"
+#include "emu/strategies.h"
 
 namespace emu {
 
@@ -37,51 +42,157 @@ Explorer::Explorer(std::unique_ptr<symrace::SymmetricHeap> heap,
 
 Explorer::~Explorer() = default;
 
+void Explorer::prepare(Strategy& strategy) {
+  if (!strategy.wants_profile()) return;
+  if (!profile_) {
+    const auto round_robin = make_round_robin_strategy();
+    Footprints footprints;
+    profile_.emplace();
+    profile_->decisions = execution_->run(*round_robin, 0, nullptr, &footprints).decisions;
+    profile_->steps.resize(static_cast<std::size_t>(heap_->ranks()));
+    profile_->deliveries.resize(static_cast<std::size_t>(heap_->ranks()));
+    for (const Footprints::Step& step : std::span(footprints.steps()).subspan(1)) {
+      const auto rank = static_cast<std::size_t>(step.decision.rank);
+      ++(step.decision.is_delivery() ? profile_->deliveries : profile_->steps)[rank];
+    }
+  }
+  strategy.prepare(*profile_);
+}
+
 RunResult Explorer::run(Strategy& strategy, std::uint64_t seed) {
+  prepare(strategy);
   return execution_->run(strategy, seed);
 }
 
-RecordedRun Explorer::record(Strategy& strategy, std::uint64_t seed) {
+RecordedRun Explorer::record(Strategy& strategy, std::uint64_t seed, Footprints* footprints) {
+  prepare(strategy);
   RecordedRun recorded;
-  execution_->run(strategy, seed, &recorded);
+  execution_->run(strategy, seed, &recorded, footprints);
+  find_missing_orders(recorded);
   return recorded;
+}
+
+// The same schedule again, judged as if a notify released all writes before it, and then reads too:
+// the race that is then none lacks that release.
+void Explorer::find_missing_orders(RecordedRun& run) {
+  constexpr std::uint8_t kAll = 0xff;
+  constexpr std::uint8_t kWrites = kAll & ~Model::bit(ReleaseClass::kRead);
+  std::vector<Race>& races = run.result.races;
+  Model model = execution_->model();
+  for (const auto& [releases, missing] : {std::pair{kAll, MissingOrder::kReadRelease},
+                                          std::pair{kWrites, MissingOrder::kWriteRelease}}) {
+    if (races.empty() || (execution_->model().releases & releases) == releases) continue;
+    model.releases = releases;
+    execution_->judge_races_by(model);
+    const auto again = make_replay_strategy(run.decisions);
+    const std::vector<Race> left = execution_->run(*again, run.result.seed).races;
+    for (Race& race : races) {
+      const bool is_left = std::any_of(left.begin(), left.end(),
+                                       [&](const Race& other) { return same_lines(race, other); });
+      if (!is_left) race.missing = missing;
+    }
+  }
+  execution_->judge_races_by(std::nullopt);
+}
+
+bool Explorer::is_interrupted() const {
+  return interrupt_ != nullptr && interrupt_->load(std::memory_order_relaxed);
+}
+
+bool Explorer::count(Exploration& sum, RunResult result, bool stop_at_first_failure) {
+  if (result.outcome == Outcome::kInterrupted) {
+    sum.interrupted = true;
+    return true;
+  }
+  ++sum.schedules;
+  sum.decisions += result.decisions;
+  if (!result.races.empty()) {
+    ++sum.racy;
+    merge(sum.races, result.races);
+  }
+  switch (result.outcome) {
+    case Outcome::kMismatch:
+      ++sum.mismatches;
+      break;
+    case Outcome::kDeadlock:
+      ++sum.deadlocks;
+      break;
+    case Outcome::kStepBound:
+      ++sum.step_bounds;
+      break;
+    case Outcome::kOk:
+      if (result.races.empty()) return false;
+      break;
+    case Outcome::kError:
+    case Outcome::kInterrupted:
+    case Outcome::kAbandoned:
+      break;
+  }
+  const bool error = result.outcome == Outcome::kError;
+  if (!error) ++sum.failed;
+  if (!sum.first_failure || error) sum.first_failure = std::move(result);
+  return error || stop_at_first_failure;
 }
 
 Exploration Explorer::explore(Strategy& strategy, const Seeds& seeds,
                               const std::function<void(std::uint64_t)>& progress) {
   Exploration sum;
+  prepare(strategy);
   for (std::uint64_t i = 0; i < seeds.count; ++i) {
-    if (interrupt_ != nullptr && interrupt_->load(std::memory_order_relaxed)) {
+    if (is_interrupted()) {
       sum.interrupted = true;
       break;
     }
-    RunResult result = execution_->run(strategy, seeds.first + i);
-    if (result.outcome == Outcome::kInterrupted) {
-      sum.interrupted = true;
-      break;
-    }
-    ++sum.schedules;
-    sum.decisions += result.decisions;
+    if (count(sum, execution_->run(strategy, seeds.first + i), seeds.stop_at_first_failure)) break;
     if (progress && sum.schedules % kProgressEvery == 0) progress(sum.schedules);
-    switch (result.outcome) {
-      case Outcome::kOk:
-        continue;
-      case Outcome::kMismatch:
-        ++sum.mismatches;
-        break;
-      case Outcome::kDeadlock:
-        ++sum.deadlocks;
-        break;
-      case Outcome::kStepBound:
-        ++sum.step_bounds;
-        break;
-      case Outcome::kError:
-      case Outcome::kInterrupted:
-        break;
+  }
+  return sum;
+}
+
+Exploration Explorer::exhaust(
+    const Bounds& bounds, bool stop_at_first_failure,
+    const std::function<void(std::uint64_t)>& progress,
+    const std::function<void(const RunResult&, const Footprints&)>& visit) {
+  Exploration sum;
+  Footprints footprints;
+  ExhaustiveStrategy strategy(footprints);
+  const auto start = std::chrono::steady_clock::now();
+  for (std::uint64_t runs = 1;; ++runs) {
+    if (is_interrupted()) {
+      sum.interrupted = true;
+      break;
     }
-    const bool error = result.outcome == Outcome::kError;
-    if (!sum.first_failure || error) sum.first_failure = std::move(result);
-    if (error || seeds.stop_at_first_failure) break;
+    RunResult result = execution_->run(strategy, sum.schedules, nullptr, &footprints);
+    strategy.ended();
+    if (result.outcome == Outcome::kAbandoned) {
+      ++sum.abandoned;
+      sum.decisions += result.decisions;
+    } else {
+      if (visit) visit(result, footprints);
+      sum.naive += strategy.equivalent_schedules();
+      const bool had_failure = sum.first_failure.has_value();
+      const bool last = count(sum, std::move(result), stop_at_first_failure);
+      if (!had_failure && sum.first_failure) {
+        for (std::size_t i = 1; i < footprints.steps().size(); ++i) {
+          sum.first_failure_decisions.push_back(footprints.steps()[i].decision);
+        }
+      }
+      if (last) {
+        sum.end = Exploration::End::kFailure;
+        break;
+      }
+    }
+    if (!strategy.next()) break;
+    if (bounds.max_executions != 0 && sum.schedules >= bounds.max_executions) {
+      sum.end = Exploration::End::kMaxExecutions;
+      break;
+    }
+    if (bounds.time_limit.count() != 0 &&
+        std::chrono::steady_clock::now() - start >= bounds.time_limit) {
+      sum.end = Exploration::End::kTimeLimit;
+      break;
+    }
+    if (progress && runs % kProgressEvery == 0) progress(sum.schedules);
   }
   return sum;
 }

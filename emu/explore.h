@@ -4,6 +4,7 @@
 
 #include <absl/status/statusor.h>
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -11,6 +12,8 @@
 
 #include "core/heap.h"
 #include "core/program.h"
+#include "emu/footprints.h"
+#include "emu/linear_extensions.h"
 #include "emu/run.h"
 #include "emu/strategy.h"
 
@@ -22,6 +25,12 @@ struct Seeds {
   bool stop_at_first_failure = false;
 };
 
+// Where an exhaustive exploration stops short. Both are looked at between executions.
+struct Bounds {
+  std::uint64_t max_executions = 0;                  // 0: none
+  std::chrono::steady_clock::duration time_limit{};  // 0: none
+};
+
 struct Exploration {
   std::uint64_t schedules = 0;  // that ended, in seed order
   std::uint64_t decisions = 0;
@@ -29,7 +38,21 @@ struct Exploration {
   std::uint64_t deadlocks = 0;
   std::uint64_t step_bounds = 0;
   bool interrupted = false;
-  std::optional<RunResult> first_failure;  // the lowest failing seed; an error ends the exploration
+  // The lowest seed whose schedule failed or raced; an error ends the exploration.
+  std::optional<RunResult> first_failure;
+  // The decisions of that schedule, where a seed does not give them (exhaustive).
+  std::vector<Decision> first_failure_decisions;
+  std::uint64_t racy = 0;    // schedules with at least one race
+  std::uint64_t failed = 0;  // schedules that failed in any of these ways
+  std::vector<Race> races;   // of all schedules, a pair of lines each
+
+  // Of an exhaustive exploration; `schedules` counts its executions, each of a class of its own.
+  enum class End : std::uint8_t { kComplete, kMaxExecutions, kTimeLimit, kFailure };
+  End end = End::kComplete;
+  std::uint64_t abandoned = 0;  // schedules given up since all that could follow was known
+  ScheduleCount naive;          // schedules that those executions stand for
+
+  // Not counting races: what a look at the outputs shows.
   std::uint64_t failures() const { return mismatches + deadlocks + step_bounds; }
 };
 
@@ -47,16 +70,31 @@ class Explorer {
   // One schedule; no log, no allocation in steady state.
   RunResult run(Strategy& strategy, std::uint64_t seed);
   // The same schedule with everything recorded.
-  RecordedRun record(Strategy& strategy, std::uint64_t seed);
+  RecordedRun record(Strategy& strategy, std::uint64_t seed, Footprints* footprints = nullptr);
   // `progress(schedules so far)` is called every few thousand schedules.
   Exploration explore(Strategy& strategy, const Seeds& seeds,
                       const std::function<void(std::uint64_t)>& progress = {});
+  // Every execution, one of each equivalence class, in an order of their own; their "seeds" count
+  // them from 0. `visit` sees each.
+  Exploration exhaust(const Bounds& bounds, bool stop_at_first_failure = false,
+                      const std::function<void(std::uint64_t)>& progress = {},
+                      const std::function<void(const RunResult&, const Footprints&)>& visit = {});
+  // The slices, as the last schedule left them.
+  const symrace::SymmetricHeap& heap() const { return *heap_; }
 
  private:
+  bool is_interrupted() const;
+  // Finds out what is missing between the ends of each race of a recorded run.
+  void find_missing_orders(RecordedRun& run);
+  // Gives a strategy the profile that it wants.
+  void prepare(Strategy& strategy);
+  // Adds a result; returns whether it ends the exploration.
+  static bool count(Exploration& sum, RunResult result, bool stop_at_first_failure);
   Explorer(std::unique_ptr<symrace::SymmetricHeap> heap, std::unique_ptr<Execution> execution);
   std::unique_ptr<symrace::SymmetricHeap> heap_;
   std::unique_ptr<Execution> execution_;
   const std::atomic<bool>* interrupt_ = nullptr;
+  std::optional<Profile> profile_;
 };
 
 }  // namespace emu

@@ -15,6 +15,7 @@
 #include "core/program.h"
 #include "emu/event_log.h"
 #include "emu/model.h"
+#include "emu/race.h"
 #include "emu/strategy.h"
 
 namespace emu {
@@ -29,6 +30,7 @@ struct Options {
   // Decisions after which a run counts as stuck; 0: a million a rank.
   std::uint64_t max_steps = 0;
   std::size_t stack_bytes = 256 * 1024;
+  bool detect_races = true;
   // Device of each rank; empty: rank r on device r.
   std::vector<std::int32_t> devices = {};
   // Set (by a signal handler, say) to end a run early, as kInterrupted.
@@ -42,6 +44,7 @@ enum class Outcome : std::uint8_t {
   kStepBound,    // max_steps decisions and no end
   kError,        // a kernel asked for what the hardware cannot do, or threw
   kInterrupted,  // Options::interrupt was set
+  kAbandoned,    // the strategy saw that nothing new would come of it
 };
 
 // A rank that had not finished when a run ended stuck.
@@ -65,6 +68,7 @@ struct RunResult {
   std::string error = {};                          // kError: one line
   std::vector<StuckRank> stuck = {};               // kDeadlock, kStepBound
   std::vector<symrace::Mismatch> mismatches = {};  // kMismatch; filled when recorded
+  std::vector<Race> races = {};                    // with any outcome
 };
 
 // A recorded run: everything needed to show it and to repeat it.

@@ -22,15 +22,27 @@ struct Transition {
   std::uint32_t slot = 0;  // the execution's own; not an identity
 };
 
+// How much there is to schedule, counted in one schedule (round-robin's first) of the program.
+struct Profile {
+  std::uint64_t decisions = 0;
+  std::vector<std::uint32_t> steps;       // by rank
+  std::vector<std::uint32_t> deliveries;  // by issuing rank
+};
+
 class Strategy {
  public:
   virtual ~Strategy() = default;
+  // A strategy that wants a profile gets it once, before its first schedule.
+  virtual bool wants_profile() const { return false; }
+  virtual void prepare(const Profile&) {}
   // A new schedule of `ranks` ranks. The same seed gives the same choices.
   virtual void begin(std::int32_t ranks, std::uint64_t seed) = 0;
-  // Index into `enabled`, which is never empty; or kGiveUp, which ends the run as an error.
+  // Index into `enabled`, which is never empty; or kGiveUp, which ends the run as an error; or
+  // kAbandon, which ends it as of no interest.
   virtual std::size_t choose(const std::vector<Transition>& enabled) = 0;
 
   static constexpr std::size_t kGiveUp = ~std::size_t{0};
+  static constexpr std::size_t kAbandon = kGiveUp - 1;
 };
 
 }  // namespace emu

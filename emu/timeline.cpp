@@ -46,17 +46,26 @@ std::string what(const EventLog& log, const Event& event) {
   return absl::StrCat(op, " ", place, at, value);
 }
 
+std::string region_text(std::string_view window, std::uint64_t offset,
+                        const symrace::Extent& extent, pl::DType dtype) {
+  const std::int64_t element = pl::dtype_bytes(dtype);
+  const std::int64_t stride = extent.stride > 0 ? extent.stride : 1;
+  const std::int64_t row = static_cast<std::int64_t>(offset) / stride;
+  const std::int64_t col = static_cast<std::int64_t>(offset) % stride / element;
+  return absl::StrFormat("%s[%d:%d, %d:%d]", window, row, row + extent.rows, col,
+                         col + extent.row_bytes / element);
+}
+
 }  // namespace
 
 std::string region_text(const EventLog& log, const Event& event) {
-  const std::int64_t element = pl::dtype_bytes(event.dtype);
-  const std::int64_t stride = event.stride > 0 ? event.stride : 1;
-  const auto offset = static_cast<std::int64_t>(event.offset);
-  const std::int64_t row = offset / stride;
-  const std::int64_t col = offset % stride / element;
-  return absl::StrFormat("%s[%d:%d, %d:%d]",
-                         log.window_names[static_cast<std::size_t>(event.window)], row,
-                         row + event.rows, col, col + event.row_bytes / element);
+  return region_text(log.window_names[static_cast<std::size_t>(event.window)], event.offset,
+                     {event.rows, event.row_bytes, event.stride}, event.dtype);
+}
+
+std::string region_text(const symrace::WindowRegion& region) {
+  return region_text(region.window->name, region.offset - region.window->offset, region.extent,
+                     region.dtype);
 }
 
 std::string timeline(const EventLog& log) {

@@ -1,10 +1,8 @@
 #include "emu/transfers.h"
 
 namespace emu {
-namespace {
 
-// Whether `later`, of the same rank, must not land before `earlier` has.
-bool must_follow(const Piece& earlier, const Piece& later) {
+bool Transfers::must_follow(const Piece& earlier, const Piece& later) {
   const auto writes = [&](std::int32_t target, const symrace::WindowRegion& region) {
     if (earlier.writes_target() && earlier.target == target &&
         symrace::overlaps(earlier.region, region)) {
@@ -18,8 +16,6 @@ bool must_follow(const Piece& earlier, const Piece& later) {
   const bool reads_target = !later.writes_target();
   return reads_target && later.target == later.rank && writes(later.rank, later.region);
 }
-
-}  // namespace
 
 void Transfers::begin(std::int32_t ranks, const Model& model) {
   model_ = model;
@@ -59,23 +55,11 @@ Piece& Transfers::prepare() {
   return piece;
 }
 
-void Transfers::issue() {
+std::uint32_t Transfers::enqueue() {
   const std::uint32_t slot = prepared_;
   Piece& piece = pool_[slot];
   RankTransfers& transfers = ranks_[static_cast<std::size_t>(piece.rank)];
   const bool is_signal = piece.effect == Piece::Effect::kSignal;
-
-  // Signals that release earlier signals are in one line anyway: only data can overlap them.
-  const bool skip_signals = is_signal && model_.releases_class(ReleaseClass::kSignal);
-  if (transfers.in_flight != (skip_signals ? transfers.signals : 0)) {
-    for (std::uint32_t at = transfers.head; at != Piece::kNone; at = pool_[at].next) {
-      Piece& earlier = pool_[at];
-      if (earlier.number >= first_of_op_) break;
-      if (skip_signals && earlier.effect == Piece::Effect::kSignal) continue;
-      if (must_follow(earlier, piece)) order_after(earlier, slot, piece);
-    }
-  }
-
   piece.number = ++transfers.issued;
   piece.previous = transfers.tail;
   (transfers.tail == Piece::kNone ? transfers.head : pool_[transfers.tail].next) = slot;
@@ -99,6 +83,7 @@ void Transfers::issue() {
     transfers.releasable_tail = slot;
   }
   if (piece.blockers == 0) enabled_.add_piece(piece.rank, piece.number, slot);
+  return slot;
 }
 
 void Transfers::order_after(Piece& earlier, std::uint32_t later_slot, Piece& later) {

@@ -57,6 +57,7 @@ struct alignas(64) Piece {
   // Whether landing changes the target's slice, or own slice of the rank.
   bool writes_target() const { return effect == Effect::kWrite || effect == Effect::kSignal; }
   bool writes_own() const { return effect == Effect::kReadWindow; }
+  bool is_set() const { return effect == Effect::kSignal && notify_op == pld::NotifyOp::Set; }
 };
 
 class Transfers {
@@ -70,7 +71,16 @@ class Transfers {
   // A piece of that op to fill in; hand it to issue() before anything else is asked of this object.
   Piece& prepare();
   // Numbers the prepared piece, orders it after its predecessors, and enables it when it has none.
-  void issue();
+  // Returns its slot. Calls `follows(slot of an earlier piece, its own slot)` for each earlier
+  // piece of the rank that it must not overtake since they touch the same bytes.
+  template <class Follows>
+  std::uint32_t issue(Follows&& follows) {
+    order_prepared(follows);
+    return enqueue();
+  }
+
+  // Whether `later` must not land before `earlier` of the same rank has: they touch the same bytes.
+  static bool must_follow(const Piece& earlier, const Piece& later);
 
   Piece& piece(std::uint32_t slot) { return pool_[slot]; }
   // Removes a piece that has taken effect, and enables what waited for it. The reference from
@@ -114,6 +124,24 @@ class Transfers {
   const RankTransfers& rank_of(std::int32_t rank) const {
     return ranks_[static_cast<std::size_t>(rank)];
   }
+  template <class Follows>
+  void order_prepared(Follows&& follows) {
+    Piece& piece = pool_[prepared_];
+    const RankTransfers& transfers = rank_of(piece.rank);
+    // Signals that release earlier signals are in one line anyway: only data can overlap them.
+    const bool skip_signals =
+        piece.effect == Piece::Effect::kSignal && model_.releases_class(ReleaseClass::kSignal);
+    if (transfers.in_flight == (skip_signals ? transfers.signals : 0)) return;
+    for (std::uint32_t at = transfers.head; at != Piece::kNone; at = pool_[at].next) {
+      Piece& earlier = pool_[at];
+      if (earlier.number >= first_of_op_) break;
+      if (skip_signals && earlier.effect == Piece::Effect::kSignal) continue;
+      if (!must_follow(earlier, piece)) continue;
+      follows(at, prepared_);
+      order_after(earlier, prepared_, piece);
+    }
+  }
+  std::uint32_t enqueue();
   void order_after(Piece& earlier, std::uint32_t later_slot, Piece& later);
   void unblock(std::uint32_t slot);
   void open_gates(RankTransfers& transfers);

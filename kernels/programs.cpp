@@ -28,6 +28,16 @@ std::span<const symrace::ProgramInfo* const> programs() {
       &kBugChunkedPutBeforeSignal,
       &kBugLastChunkPeeked,
       &kBugAddTwoRounds,
+      &kBugNotifyOvertakesStore,
+      &kBugConsumedTooEarly,
+      &kBugDrainedPipes,
+      &kBugLastChunkUndrained,
+      &kBugRemoteStoreForPut,
+      &kBugLeftoverSignal,
+      &kBugLeftoverSignalHost,
+      &kBugNoSecondBarrier,
+      &kBugLostUpdate,
+      &kBugWaitBeforeSend,
   };
   return kPrograms;
 }

@@ -9,7 +9,7 @@
 
 namespace kernels {
 
-// The tutorial steps, then the seeded bugs.
+// The tutorial steps, then the seeded bugs: of the documents, then of hardware.
 std::span<const symrace::ProgramInfo* const> programs();
 // Null when there is none of that name.
 const symrace::ProgramInfo* find_program(std::string_view name);
@@ -39,6 +39,17 @@ extern const symrace::ProgramInfo kBugRegionPastSlice;
 extern const symrace::ProgramInfo kBugChunkedPutBeforeSignal;
 extern const symrace::ProgramInfo kBugLastChunkPeeked;
 extern const symrace::ProgramInfo kBugAddTwoRounds;
+
+extern const symrace::ProgramInfo kBugNotifyOvertakesStore;
+extern const symrace::ProgramInfo kBugConsumedTooEarly;
+extern const symrace::ProgramInfo kBugDrainedPipes;
+extern const symrace::ProgramInfo kBugLastChunkUndrained;
+extern const symrace::ProgramInfo kBugRemoteStoreForPut;
+extern const symrace::ProgramInfo kBugLeftoverSignal;
+extern const symrace::ProgramInfo kBugLeftoverSignalHost;
+extern const symrace::ProgramInfo kBugNoSecondBarrier;
+extern const symrace::ProgramInfo kBugLostUpdate;
+extern const symrace::ProgramInfo kBugWaitBeforeSend;
 
 }  // namespace kernels
 

@@ -8,6 +8,7 @@
 
 #include "kernels/programs.h"
 #include "tools/command_line.h"
+#include "tools/explain_command.h"
 #include "tools/list_command.h"
 #include "tools/run_command.h"
 
@@ -16,6 +17,10 @@ namespace {
 
 absl::StatusOr<int> run(const Request& request) {
   if (const auto* wanted = std::get_if<RunRequest>(&request)) return run_command(*wanted);
+  if (const auto* wanted = std::get_if<ExplainRequest>(&request)) {
+    explain(std::cout, wanted->symptom);
+    return kExitOk;
+  }
   if (const auto* text = std::get_if<TextRequest>(&request)) {
     std::cout << text->text;
   } else {

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
+#include <utility>
 
 #include "emu/model.h"
+#include "emu/symptoms.h"
 #include "kernels/programs.h"
 #include "tools/flags.h"
 #include "tools/suggest.h"
@@ -15,10 +17,11 @@ namespace tools {
 namespace {
 
 constexpr std::string_view kList = "list";
+constexpr std::string_view kExplain = "explain";
 
 const symrace::ProgramInfo& find_program(std::string_view name) {
   if (const symrace::ProgramInfo* found = kernels::find_program(name)) return *found;
-  std::vector<std::string_view> names = {kList};
+  std::vector<std::string_view> names = {kList, kExplain};
   for (const symrace::ProgramInfo* program : kernels::programs()) names.push_back(program->name);
   throw UsageError("unknown program '", name, "'",
                    did_you_mean(name, names, "; expected one that 'a2a3sim list' names"));
@@ -97,14 +100,57 @@ void read_engine_flags(const Flags& flags, emu::Options& options) {
   if (flags.given("--max-steps")) {
     options.max_steps = parse_integer<std::uint64_t>("--max-steps", flags.value("--max-steps"), 1);
   }
+  if (flags.given("--races")) {
+    options.detect_races = parse_choice("--races", flags.value("--races"), kSwitches) == "on";
+  }
+}
+
+// pct:D with its depth, or one of the other names.
+std::string parse_strategy(const std::string& text) {
+  constexpr std::string_view kPct = "pct:";
+  if (std::string_view(text).substr(0, 3) != "pct") {
+    return parse_choice("--strategy", text, kStrategies);
+  }
+  if (!text.starts_with(kPct)) {
+    throw UsageError("--strategy: '", text, "' has no depth; expected pct:D, as pct:3");
+  }
+  const auto depth =
+      parse_integer<std::uint32_t>("--strategy pct:D", text.substr(kPct.size()), 1, 1000);
+  return std::string(kPct) + std::to_string(depth);
+}
+
+void refuse_together(const Flags& flags, std::string_view what,
+                     std::initializer_list<const char*> others) {
+  for (const char* other : others) {
+    if (!flags.given(other)) continue;
+    throw UsageError(what, " and ", other, " exclude each other; expected one of them");
+  }
+}
+
+void read_exhaustive_flags(const Flags& flags, RunRequest& request) {
+  if (!request.is_exhaustive()) {
+    for (const char* flag : {"--max-executions", "--time-limit"}) {
+      if (flags.given(flag)) {
+        throw UsageError(flag, " without --strategy exhaustive; expected both");
+      }
+    }
+    return;
+  }
+  refuse_together(flags, "--strategy exhaustive", {"--seed", "--seeds", "--jobs"});
+  request.explores = true;
+  if (flags.given("--max-executions")) {
+    request.bounds.max_executions =
+        parse_integer<std::uint64_t>("--max-executions", flags.value("--max-executions"), 1);
+  }
+  if (flags.given("--time-limit")) {
+    request.bounds.time_limit = std::chrono::seconds(
+        parse_integer<std::int64_t>("--time-limit", flags.value("--time-limit"), 1, 1000000));
+  }
 }
 
 void read_schedule_flags(const Flags& flags, RunRequest& request) {
   if (flags.given("--replay")) {
-    for (const char* other : {"--seed", "--seeds", "--strategy"}) {
-      if (!flags.given(other)) continue;
-      throw UsageError("--replay and ", other, " exclude each other; expected one of them");
-    }
+    refuse_together(flags, "--replay", {"--seed", "--seeds", "--strategy", "--jobs"});
     request.strategy = "replay";
     request.replay_token = flags.value("--replay");
     if (request.replay_token.empty()) {
@@ -112,8 +158,9 @@ void read_schedule_flags(const Flags& flags, RunRequest& request) {
     }
   }
   if (flags.given("--strategy")) {
-    request.strategy = parse_choice("--strategy", flags.value("--strategy"), kStrategies);
+    request.strategy = parse_strategy(flags.value("--strategy"));
   }
+  read_exhaustive_flags(flags, request);
   if (flags.given("--seed")) {
     request.seeds.first = parse_integer<std::uint64_t>("--seed", flags.value("--seed"), 0);
   }
@@ -126,9 +173,38 @@ void read_schedule_flags(const Flags& flags, RunRequest& request) {
                        " on pass the largest seed; expected at most ", above + 1);
     }
   }
+  request.explores = request.explores || request.checks_determinism();
   request.seeds.stop_at_first_failure = flags.given("--fail-fast");
   if (request.seeds.stop_at_first_failure && !request.explores) {
     throw UsageError("--fail-fast without --seeds; expected both");
+  }
+  if (flags.given("--jobs")) {
+    constexpr std::uint32_t kMostJobs = 1024;
+    request.jobs = parse_integer<std::uint32_t>("--jobs", flags.value("--jobs"), 1, kMostJobs);
+    if (!flags.given("--seeds") || request.checks_determinism()) {
+      throw UsageError("--jobs: only --seeds is spread; expected it with --seeds");
+    }
+  }
+  request.shrinks = !flags.given("--no-shrink");
+}
+
+void read_output_flags(const Flags& flags, RunRequest& request) {
+  const char* to_stdout = nullptr;
+  const std::pair<const char*, std::string*> files[] = {{"--json", &request.json_path},
+                                                        {"--sarif", &request.sarif_path},
+                                                        {"--trace", &request.trace_path},
+                                                        {"--report", &request.report_path}};
+  for (const auto& [flag, path] : files) {
+    if (!flags.given(flag)) continue;
+    *path = flags.value(flag);
+    if (path->empty()) {
+      throw UsageError(flag, ": the file name is empty; expected a file, or - for stdout");
+    }
+    if (*path != "-") continue;
+    if (to_stdout != nullptr) {
+      throw UsageError(to_stdout, " and ", flag, " both write to stdout; expected one of them");
+    }
+    to_stdout = flag;
   }
 }
 
@@ -154,8 +230,8 @@ std::string command_of(const Flags& flags, const RunRequest& request, bool is_ow
   for (const symrace::Flag& flag : request.program->flags) {
     add_flag("--" + std::string(flag.name));
   }
-  for (const char* name :
-       {"--size", "--dtype", "--data-seed", "--model", "--burst", "--max-steps", "--vehicle"}) {
+  for (const char* name : {"--size", "--dtype", "--data-seed", "--model", "--burst", "--max-steps",
+                           "--races", "--vehicle"}) {
     add_flag(name);
   }
   return command;
@@ -184,15 +260,26 @@ RunRequest read_run(const Flags& flags, const symrace::ProgramInfo& program, boo
   read_data_flags(flags, request.arguments);
   read_engine_flags(flags, request.options);
   read_schedule_flags(flags, request);
-  if (flags.given("--json")) {
-    request.json_path = flags.value("--json");
-    if (request.json_path.empty()) {
-      throw UsageError("--json: the file name is empty; expected a file, or - for stdout");
-    }
-  }
+  read_output_flags(flags, request);
   request.timeline = flags.given("--timeline");
   request.command = command_of(flags, request, is_own_command);
   return request;
+}
+
+Request parse_explain(const std::vector<std::string>& words, const Flags& engine) {
+  if (engine.given("--help")) return TextRequest{engine.help()};
+  if (words.size() == 1) return ExplainRequest{};
+  const std::string& symptom = words[1];
+  std::vector<std::string_view> keys;
+  for (const emu::Symptom& known : emu::symptoms()) keys.push_back(known.key);
+  if (words.size() > 2 || words[0] != kExplain) {
+    throw UsageError("explain: takes one symptom; expected 'a2a3sim explain SYMPTOM'");
+  }
+  if (emu::find_symptom(symptom) == nullptr) {
+    throw UsageError("explain: unknown symptom '", symptom, "'",
+                     did_you_mean(symptom, keys, "; expected one that 'a2a3sim explain' names"));
+  }
+  return ExplainRequest{symptom};
 }
 
 Request parse(const std::vector<std::string>& words, const symrace::ProgramInfo* own_program) {
@@ -204,6 +291,7 @@ Request parse(const std::vector<std::string>& words, const symrace::ProgramInfo*
     Flags engine(command, nullptr);
     engine.parse(words);
     if (engine.given("--version")) return TextRequest{"a2a3sim " SYMRACE_VERSION "\n"};
+    if (engine.program() == kExplain) return parse_explain(words, engine);
     if (engine.program().empty() || engine.program() == kList) {
       if (engine.given("--help")) return TextRequest{engine.help()};
       if (engine.program() == kList) {

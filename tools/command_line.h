@@ -18,24 +18,39 @@ struct RunRequest {
   const symrace::ProgramInfo* program = nullptr;
   symrace::Arguments arguments;
   emu::Options options;
-  std::string strategy = "random";  // "replay" with a token
-  std::string replay_token;         // empty: none
+  // "random", ...; "replay" with a token; "exhaustive" and "check-determinism" are ways to explore.
+  std::string strategy = "random";
+  std::string replay_token;  // empty: none
   emu::Seeds seeds;
-  bool explores = false;  // --seeds was given
+  bool explores = false;  // --seeds was given, or the strategy is a way to explore
+  emu::Bounds bounds;     // of exhaustive
+  std::uint32_t jobs = 1;
+  bool shrinks = true;  // a failure that an exploration found
   bool timeline = false;
-  std::string json_path;  // empty: none; "-": stdout
+  std::string json_path;   // empty: none; "-": stdout
+  std::string sarif_path;  // likewise, each
+  std::string trace_path;
+  std::string report_path;
+
+  bool is_exhaustive() const { return strategy == "exhaustive"; }
+  bool checks_determinism() const { return strategy == "check-determinism"; }
   // The command that asks for the same program under the same engine, but for the schedule.
   std::string command;
 };
 
 struct ListRequest {};
 
+// `a2a3sim explain [SYMPTOM]`.
+struct ExplainRequest {
+  std::string symptom;  // empty: all
+};
+
 // --help and --version.
 struct TextRequest {
   std::string text;
 };
 
-using Request = std::variant<RunRequest, ListRequest, TextRequest>;
+using Request = std::variant<RunRequest, ListRequest, ExplainRequest, TextRequest>;
 
 // `words` without the command's own name. `own_program`: the program that is the command itself;
 // null for a2a3sim, where PROGRAM is a word. InvalidArgument has a message of one line.

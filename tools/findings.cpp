@@ -16,12 +16,14 @@ constexpr std::size_t kLongestToken = 4000;  // decisions
 
 bool Findings::interrupted() const {
   if (exploration) return exploration->interrupted;
+  if (determinism) return determinism->interrupted;
   return run && run->result.outcome == emu::Outcome::kInterrupted;
 }
 
 std::string Findings::error() const {
   if (!run || run->result.outcome != emu::Outcome::kError) return "";
   if (!exploration) return run->result.error;
+  if (request.is_exhaustive()) return run->result.error;
   return absl::StrCat("seed ", run->result.seed, ": ", run->result.error);
 }
 
@@ -39,6 +41,8 @@ std::string_view outcome_name(emu::Outcome outcome) {
       return "error";
     case emu::Outcome::kInterrupted:
       return "interrupted";
+    case emu::Outcome::kAbandoned:
+      return "abandoned";
   }
   return "unknown";
 }
@@ -65,7 +69,7 @@ std::string replay_command(const RunRequest& request, const emu::RecordedRun& ru
   text << request.command;
   if (!request.replay_token.empty()) {
     text << " --replay " << request.replay_token;
-  } else if (run.decisions.size() > kLongestToken) {
+  } else if (run.decisions.size() > kLongestToken && !request.is_exhaustive()) {
     text << " --seed " << run.result.seed << " --strategy " << request.strategy;
   } else {
     text << " --replay "

@@ -4,7 +4,10 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "emu/determinism.h"
+#include "emu/diagnosis.h"
 #include "emu/explore.h"
 #include "emu/run.h"
 #include "tools/command_line.h"
@@ -13,9 +16,13 @@ namespace tools {
 
 struct Findings {
   const RunRequest& request;
-  std::optional<emu::Exploration> exploration;  // with --seeds
-  std::optional<emu::RecordedRun> run;          // the only one, or the first that failed
-  std::string replay_command;                   // of `run`
+  std::optional<emu::Exploration> exploration = {};  // with --seeds, or exhaustive
+  std::optional<emu::DeterminismCheck> determinism = {};
+  // The only run, or the first that failed, shrunk; then it has `shrunk_from` decisions less.
+  std::optional<emu::RecordedRun> run = {};
+  std::optional<std::uint64_t> shrunk_from = {};
+  std::vector<emu::Finding> findings = {};  // of `run`
+  std::string replay_command = {};          // of `run`
 
   bool interrupted() const;
   // The error that ended everything, in one line; empty when there was none.

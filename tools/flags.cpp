@@ -73,7 +73,19 @@ void Flags::add_engine_flags() {
   add_value("--seeds", "N", schedules, "run the N schedules S..S+N-1 and count the failures");
   add_switch("--fail-fast", schedules, "stop --seeds at the first failure");
   add_value("--strategy", "NAME", schedules,
-            "how a seed becomes a schedule: " + joined(kStrategies) + " (default random)");
+            "how schedules are chosen (default random):\n"
+            "random             a draw among what may happen next\n"
+            "round-robin        everyone in turn\n"
+            "pct:D              by priorities, for bugs of depth D, as pct:3\n"
+            "uniform            every interleaving as likely as every other\n"
+            "exhaustive         all of them, one of each kind: a proof\n"
+            "check-determinism  each twice: is the program a function?");
+  add_value("--max-executions", "N", schedules, "where exhaustive stops (default: at the end)");
+  add_value("--time-limit", "SECONDS", schedules, "the same by time, between executions");
+  add_value("--jobs", "N", schedules,
+            "threads that --seeds is spread over; what comes out is the same (default 1)");
+  add_switch("--no-shrink", schedules,
+             "show the failure that an exploration found as it is, not at its simplest");
   add_value("--replay", "TOKEN", schedules,
             "repeat the schedule of a failure; takes the place of the flags above");
   add_value("--max-steps", "N", schedules,
@@ -90,6 +102,9 @@ void Flags::add_engine_flags() {
   add_value("--burst", "BYTES", memory,
             "cut transfers into pieces of at most so many bytes; 0: do not (default)");
 
+  add_value("--races", joined(kSwitches).c_str(), memory,
+            "look for accesses that nothing orders (default on)");
+
   const char* engine = "Engine";
   add_value("--vehicle", "KIND", engine,
             "what a rank runs on: " + joined(kVehicles) +
@@ -99,6 +114,9 @@ void Flags::add_engine_flags() {
   add_switch("--timeline", output, "print every event of the run, or of the first failing one");
   add_value("--json", "FILE", output,
             "write all of it as JSON too; - writes JSON to stdout and the text to stderr");
+  add_value("--sarif", "FILE", output, "write the findings as SARIF, for code hosts; - as above");
+  add_value("--trace", "FILE", output, "write the run as Chrome trace JSON, for Perfetto");
+  add_value("--report", "FILE", output, "write the run and its findings as one HTML page");
   add_switch("-h,--help", output, "print this; after PROGRAM: what that program does");
   add_switch("--version", output, "print the version");
 }

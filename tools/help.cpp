@@ -51,6 +51,7 @@ decision: one seed, one schedule, every time.
 Usage:
   a2a3sim -d IDS PROGRAM [flags]   run a program, one rank a device
   a2a3sim list                     name the programs and the seeded bugs
+  a2a3sim explain [SYMPTOM]        tell a documented symptom's cause and fix
   a2a3sim PROGRAM --help           tell what a program does, and its own flags
 
 Examples:
@@ -63,6 +64,8 @@ Examples:
       The same under sequential consistency, as a plain simulator has it.
   a2a3sim -d 0,1 05_remote_load_store --seed 7 --timeline
       What happened under seed 7, event by event.
+  a2a3sim -d 0,1 05_remote_load_store --strategy exhaustive
+      A proof: every execution, one of each kind.
 
 Flags stand before or after PROGRAM; a program's own flags stand after it.
 )";
@@ -75,8 +78,13 @@ std::string program_introduction(const symrace::ProgramInfo& info, bool is_own_c
   text << info.name << (is_own_command ? " -d IDS" : "") << " [flags]\n\nRuns on "
        << info.smallest_ranks << (info.smallest_ranks == 1 ? " rank" : " ranks") << " or more.\n";
   if (const symrace::BugInfo* bug = info.bug; bug != nullptr) {
-    text << "A seeded bug of step " << bug->document << ", seen from " << bug->ranks
-         << " ranks on: " << bug->symptom << "\n";
+    if (bug->document == "hw") {
+      text << "A bug of hardware (" << bug->reference << "), seen under --model " << bug->model
+           << " from ";
+    } else {
+      text << "A seeded bug of step " << bug->document << ", seen from ";
+    }
+    text << bug->ranks << " ranks on: " << bug->symptom << "\n";
   }
   return text.str();
 }
@@ -84,7 +92,7 @@ std::string program_introduction(const symrace::ProgramInfo& info, bool is_own_c
 std::string exit_statuses() {
   return R"(Exit status:
   0    OK
-  1    a finding: an output that differs, a deadlock, or the step bound
+  1    a finding: a race, an output that differs, a deadlock, or the step bound
   2    bad input, or a kernel that asked for what the hardware cannot do
   130  interrupted by Ctrl-C, after telling what was found so far
 )";

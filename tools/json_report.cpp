@@ -1,8 +1,12 @@
 #include "tools/json_report.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "core/error.h"
+#include "tools/source_file.h"
 
 namespace tools {
 namespace {
@@ -78,6 +82,82 @@ Json request_json(const RunRequest& request) {
   };
 }
 
+Json exhaustive_json(const emu::Exploration& exploration, const emu::Bounds& bounds) {
+  using End = emu::Exploration::End;
+  const char* end = "complete";
+  if (exploration.interrupted) {
+    end = "interrupted";
+  } else if (exploration.end == End::kMaxExecutions) {
+    end = "max-executions";
+  } else if (exploration.end == End::kTimeLimit) {
+    end = "time-limit";
+  } else if (exploration.end == End::kFailure) {
+    end = "first-failure";
+  }
+  return {{"verified", exploration.end == End::kComplete && !exploration.interrupted &&
+                           exploration.failed == 0},
+          {"end", end},
+          {"max_executions", bounds.max_executions},
+          {"abandoned", exploration.abandoned},
+          {"naive_schedules", exploration.naive.text()}};
+}
+
+Json place_json(const emu::Finding::Place& place) {
+  return {{"rank", place.rank},
+          {"op", symrace::op_name(place.op)},
+          {"access", emu::access_name(place.access)},
+          {"where", place.where},
+          {"file", project_path(place.file)},
+          {"line", place.line},
+          {"target", place.target},
+          {"window", place.window},
+          {"range", place.range},
+          {"event", place.event}};
+}
+
+Json finding_json(const emu::Finding& finding) {
+  Json json = {{"kind", emu::finding_name(finding.kind)},
+               {"symptom", nullptr},
+               {"title", finding.title},
+               {"race", nullptr},
+               {"accesses", Json::array()},
+               {"missing", finding.missing},
+               {"details", finding.details},
+               {"fix", finding.fix},
+               {"count", finding.count}};
+  if (finding.symptom != nullptr) json["symptom"] = finding.symptom->key;
+  if (finding.kind == emu::Finding::Kind::kRace) json["race"] = emu::race_name(finding.race);
+  for (const auto& place : finding.places) json["accesses"].push_back(place_json(place));
+  return json;
+}
+
+// The files that the findings name, or the run's events when there are none; whole.
+Json sources_json(const Findings& findings) {
+  std::vector<std::string> files;
+  const auto add = [&](const std::string& file) {
+    if (!file.empty() && std::find(files.begin(), files.end(), file) == files.end()) {
+      files.push_back(file);
+    }
+  };
+  for (const auto& finding : findings.findings) {
+    for (const auto& place : finding.places) add(place.file);
+  }
+  if (findings.run) {
+    for (const auto& stuck : findings.run->result.stuck) add(stuck.where.file_name());
+    for (const auto& event : findings.run->log.events) add(event.where.file_name());
+  }
+  Json sources = Json::array();
+  for (const std::string& file : files) {
+    std::vector<std::string> lines = source_lines(file);
+    if (lines.empty()) continue;
+    sources.push_back({{"file", project_path(file)},
+                       {"name", file.substr(file.rfind('/') + 1)},
+                       {"first_line", 1},
+                       {"lines", std::move(lines)}});
+  }
+  return sources;
+}
+
 Json exploration_json(const emu::Exploration& exploration, const emu::Seeds& seeds) {
   Json json = {
       {"first_seed", seeds.first},
@@ -87,6 +167,8 @@ Json exploration_json(const emu::Exploration& exploration, const emu::Seeds& see
       {"mismatches", exploration.mismatches},
       {"deadlocks", exploration.deadlocks},
       {"step_bounds", exploration.step_bounds},
+      {"racy", exploration.racy},
+      {"failed", exploration.failed},
       {"interrupted", exploration.interrupted},
       {"first_failing_seed", nullptr},
   };
@@ -142,9 +224,15 @@ Json run_json(const Findings& findings, const emu::RecordedRun& run) {
       {"error", run.result.error},
       {"mismatches", Json::array()},
       {"stuck", Json::array()},
+      {"findings", Json::array()},
+      {"shrunk_from", nullptr},
       {"replay", findings.replay_command},
       {"events", Json::array()},
   };
+  if (findings.shrunk_from) json["shrunk_from"] = *findings.shrunk_from;
+  for (const auto& finding : findings.findings) {
+    json["findings"].push_back(finding_json(finding));
+  }
   if (findings.request.replay_token.empty()) json["seed"] = run.result.seed;
   for (const auto& mismatch : run.result.mismatches) {
     json["mismatches"].push_back(mismatch_json(mismatch));
@@ -161,9 +249,14 @@ std::string json_report(const Findings& findings) {
   json["exploration"] = nullptr;
   if (findings.exploration) {
     json["exploration"] = exploration_json(*findings.exploration, findings.request.seeds);
+    if (findings.request.is_exhaustive()) {
+      json["exploration"]["exhaustive"] =
+          exhaustive_json(*findings.exploration, findings.request.bounds);
+    }
   }
   json["run"] = nullptr;
   if (findings.run) json["run"] = run_json(findings, *findings.run);
+  json["sources"] = sources_json(findings);
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

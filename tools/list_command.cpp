@@ -10,11 +10,18 @@ namespace {
 
 void list_bug(std::ostream& out, const symrace::ProgramInfo& program) {
   const symrace::BugInfo& bug = *program.bug;
-  out << "  " << program.name << '\n'
-      << "      " << program.summary << '\n'
-      << "      step " << bug.document << ", from " << bug.ranks
-      << (bug.ranks == 1 ? " rank" : " ranks") << " on: " << bug.symptom << '\n';
-  if (bug.needs_late_delivery) {
+  out << "  " << program.name << '\n' << "      " << program.summary << "\n      ";
+  if (bug.document == "hw") {
+    out << bug.reference;
+  } else {
+    out << "step " << bug.document;
+  }
+  out << ", from " << bug.ranks << (bug.ranks == 1 ? " rank" : " ranks") << " on: " << bug.symptom
+      << '\n';
+  if (bug.model != "documented") {
+    out << "      under some schedules of --model " << bug.model
+        << ", and never under documented or sc\n";
+  } else if (bug.needs_late_delivery) {
     out << "      under some schedules, and never under --model sc\n";
   } else if (bug.order_dependent) {
     out << "      under some schedules\n";

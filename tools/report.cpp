@@ -1,5 +1,7 @@
 #include "tools/report.h"
 
+#include <algorithm>
+#include <chrono>
 #include <string_view>
 
 #include "core/error.h"
@@ -19,24 +21,6 @@ std::ostream& operator<<(std::ostream& out, const Counted& counted) {
   return out << counted.count << ' ' << (counted.count == 1 ? counted.one : counted.many);
 }
 
-std::string_view symbol(pld::WaitCmp cmp) {
-  switch (cmp) {
-    case pld::WaitCmp::Eq:
-      return "==";
-    case pld::WaitCmp::Ne:
-      return "!=";
-    case pld::WaitCmp::Ge:
-      return ">=";
-    case pld::WaitCmp::Gt:
-      return ">";
-    case pld::WaitCmp::Le:
-      return "<=";
-    case pld::WaitCmp::Lt:
-      return "<";
-  }
-  return "?";
-}
-
 void print_more(std::ostream& out, std::size_t ranks) {
   if (ranks <= kMostRanksShown) return;
   out << "  and " << Counted{ranks - kMostRanksShown, "more rank", "more ranks"} << '\n';
@@ -53,77 +37,117 @@ void print_mismatches(std::ostream& out, const std::vector<symrace::Mismatch>& m
   print_more(out, mismatches.size());
 }
 
-void print_stuck(std::ostream& out, std::string_view title,
-                 const std::vector<emu::StuckRank>& stuck) {
-  out << title << ": " << Counted{stuck.size(), "rank", "ranks"} << " unfinished:\n";
-  for (std::size_t i = 0; i < std::min(stuck.size(), kMostRanksShown); ++i) {
-    const emu::StuckRank& s = stuck[i];
-    out << "  rank " << s.rank << ": " << symrace::op_name(s.op);
-    if (s.on_cell) {
-      out << ' ' << s.window << '[' << s.cell << "]: expected " << symbol(s.cmp) << ' '
-          << s.expected << ", actual " << s.actual << ';';
-    }
-    out << " at " << symrace::short_location(s.where) << '\n';
-  }
-  print_more(out, stuck.size());
-}
-
-void print_headline(std::ostream& out, const RunRequest& request, const emu::RecordedRun& run) {
+void print_headline(std::ostream& out, const Findings& findings, const emu::RecordedRun& run) {
+  const RunRequest& request = findings.request;
   out << request.program->name << " · "
       << Counted{static_cast<std::uint64_t>(request.arguments.ranks), "rank", "ranks"} << " · "
       << request.options.model.name << " · " << request.strategy;
-  if (request.replay_token.empty()) out << " · seed " << run.result.seed;
-  out << " · " << Counted{run.result.decisions, "decision", "decisions"} << " · trace "
-      << hex(run.trace_hash) << '\n';
+  if (request.replay_token.empty() && !request.is_exhaustive()) {
+    out << " · seed " << run.result.seed;
+  }
+  out << " · " << Counted{run.result.decisions, "decision", "decisions"};
+  if (findings.shrunk_from) out << ", shrunk from " << *findings.shrunk_from;
+  out << " · trace " << hex(run.trace_hash) << '\n';
 }
 
-void print_exploration(std::ostream& out, const emu::Exploration& exploration,
-                       const emu::Seeds& seeds) {
-  const Counted schedules{exploration.schedules, "schedule", "schedules"};
-  if (exploration.interrupted) {
-    out << "interrupted after " << schedules << ": "
-        << Counted{exploration.failures(), "failure", "failures"} << '\n';
-  } else if (exploration.first_failure) {
-    out << exploration.failures() << " of " << schedules
-        << " failed: " << Counted{exploration.mismatches, "mismatch", "mismatches"} << ", "
-        << Counted{exploration.deadlocks, "deadlock", "deadlocks"} << ", "
-        << Counted{exploration.step_bounds, "step bound", "step bounds"} << "; first at seed "
-        << exploration.first_failure->seed << '\n';
+void print_failures(std::ostream& out, const emu::Exploration& sum, bool with_races) {
+  out << Counted{sum.mismatches, "mismatch", "mismatches"} << ", "
+      << Counted{sum.deadlocks, "deadlock", "deadlocks"} << ", "
+      << Counted{sum.step_bounds, "step bound", "step bounds"};
+  if (with_races) out << ", " << sum.racy << " with races";
+}
+
+void print_exploration(std::ostream& out, const Findings& findings) {
+  const RunRequest& request = findings.request;
+  const emu::Exploration& sum = *findings.exploration;
+  const bool with_races = request.options.detect_races;
+  const Counted schedules{sum.schedules, "schedule", "schedules"};
+  if (sum.interrupted) {
+    out << "interrupted after " << schedules << ": " << Counted{sum.failed, "failure", "failures"}
+        << '\n';
+  } else if (sum.first_failure) {
+    out << sum.failed << " of " << schedules << " failed: ";
+    print_failures(out, sum, with_races);
+    out << "; first at seed " << sum.first_failure->seed << '\n';
   } else {
-    out << schedules << " · seeds " << seeds.first << ".." << seeds.first + (seeds.count - 1)
-        << " · 0 failures\n";
+    out << schedules << " · seeds " << request.seeds.first << ".."
+        << request.seeds.first + (request.seeds.count - 1) << " · 0 failures\n";
+  }
+}
+
+void print_exhaustive(std::ostream& out, const Findings& findings) {
+  using End = emu::Exploration::End;
+  const RunRequest& request = findings.request;
+  const emu::Exploration& sum = *findings.exploration;
+  const std::string_view model = request.options.model.name;
+  const Counted executions{sum.schedules, "execution", "executions"};
+  const bool complete = sum.end == End::kComplete && !sum.interrupted;
+  if (complete && sum.failed == 0) {
+    out << "verified: all " << sum.schedules << " executions, model " << model << '\n';
+  } else {
+    out << sum.failed << " of " << executions << " failed: ";
+    print_failures(out, sum, request.options.detect_races);
+    out << "; model " << model << '\n';
+    if (sum.interrupted) {
+      out << "not all were visited: interrupted\n";
+    } else if (sum.end == End::kMaxExecutions) {
+      out << "not all were visited: stopped at --max-executions " << request.bounds.max_executions
+          << '\n';
+    } else if (sum.end == End::kTimeLimit) {
+      out << "not all were visited: stopped at --time-limit "
+          << std::chrono::duration_cast<std::chrono::seconds>(request.bounds.time_limit).count()
+          << '\n';
+    } else if (sum.end == End::kFailure) {
+      out << "not all were visited: stopped at the first failure\n";
+    } else {
+      out << "these are all executions\n";
+    }
+  }
+  out << "naive enumeration: " << sum.naive.text() << " schedules for "
+      << (sum.schedules == 1 ? "this one" : "these") << "; "
+      << Counted{sum.abandoned, "schedule", "schedules"} << " given up as known\n";
+}
+
+void print_determinism(std::ostream& out, const Findings& findings) {
+  const emu::DeterminismCheck& check = *findings.determinism;
+  const Counted schedules{check.schedules, "schedule", "schedules"};
+  if (check.interrupted) {
+    out << "interrupted after " << schedules << '\n';
+  } else if (check.divergence) {
+    out << "not deterministic: under seed " << check.divergence->seed << ", "
+        << check.divergence->text
+        << "\n  the program depends on something beside its arguments and the schedule: a clock, "
+           "an address, or what an earlier schedule left\n";
+  } else {
+    out << schedules << ", each run twice: the same traces\n";
   }
 }
 
 void print_run(std::ostream& out, const Findings& findings, const emu::RecordedRun& run) {
   const emu::RunResult& result = run.result;
-  print_headline(out, findings.request, run);
-  switch (result.outcome) {
-    case emu::Outcome::kMismatch:
-      print_mismatches(out, result.mismatches);
-      break;
-    case emu::Outcome::kDeadlock:
-      print_stuck(out, "deadlock", result.stuck);
-      break;
-    case emu::Outcome::kStepBound:
-      print_stuck(out, "step bound reached", result.stuck);
-      break;
-    case emu::Outcome::kInterrupted:
-      out << "interrupted after " << Counted{result.decisions, "decision", "decisions"} << '\n';
-      return;
-    case emu::Outcome::kOk:
-    case emu::Outcome::kError:
-      return;
+  print_headline(out, findings, run);
+  if (result.outcome == emu::Outcome::kInterrupted) {
+    out << "interrupted after " << Counted{result.decisions, "decision", "decisions"} << '\n';
+    return;
   }
-  out << "replay: " << findings.replay_command << '\n';
+  if (result.outcome == emu::Outcome::kMismatch) print_mismatches(out, result.mismatches);
+  for (const emu::Finding& finding : findings.findings) {
+    out << emu::finding_text(finding);
+  }
+  if (!findings.findings.empty()) out << "replay: " << findings.replay_command << '\n';
 }
 
 }  // namespace
 
 void print_report(std::ostream& out, const Findings& findings) {
   const bool failed = !findings.error().empty();  // its one line goes to stderr
+  if (findings.determinism) print_determinism(out, findings);
   if (findings.exploration && !failed) {
-    print_exploration(out, *findings.exploration, findings.request.seeds);
+    if (findings.request.is_exhaustive()) {
+      print_exhaustive(out, findings);
+    } else {
+      print_exploration(out, findings);
+    }
   }
   if (!findings.run) return;
   if (findings.request.timeline) out << emu::timeline(findings.run->log);

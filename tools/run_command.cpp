@@ -2,24 +2,34 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
+#include <array>
 #include <iostream>
 #include <memory>
 #include <new>
 #include <utility>
+#include <vector>
 
+#include "emu/parallel.h"
 #include "emu/replay.h"
+#include "emu/shrink.h"
 #include "emu/strategies.h"
+#include "tools/chrome_trace.h"
 #include "tools/findings.h"
+#include "tools/html_report.h"
 #include "tools/interrupt.h"
 #include "tools/json_report.h"
 #include "tools/output_file.h"
 #include "tools/progress.h"
 #include "tools/report.h"
+#include "tools/sarif_report.h"
 
 namespace tools {
 namespace {
 
 absl::StatusOr<std::unique_ptr<emu::Strategy>> strategy_of(const RunRequest& request) {
+  if (request.is_exhaustive()) return nullptr;
+  if (request.checks_determinism()) return emu::make_random_strategy();
   if (request.replay_token.empty()) return emu::make_strategy(request.strategy);
   absl::StatusOr<emu::ReplayToken> token =
       emu::decode(request.replay_token, emu::program_hash(canonical_program(request)));
@@ -29,41 +39,100 @@ absl::StatusOr<std::unique_ptr<emu::Strategy>> strategy_of(const RunRequest& req
   return emu::make_replay_strategy(std::move(token->decisions));
 }
 
-void find(Findings& findings, emu::Explorer& explorer, emu::Strategy& strategy) {
+absl::StatusOr<emu::Exploration> explore(const RunRequest& request, emu::Explorer& explorer,
+                                         emu::Strategy* strategy) {
+  Progress progress(request.is_exhaustive() ? request.bounds.max_executions : request.seeds.count);
+  const auto update = [&](std::uint64_t done) { progress.update(done); };
+  if (request.is_exhaustive()) {
+    return explorer.exhaust(request.bounds, request.seeds.stop_at_first_failure, update);
+  }
+  if (request.jobs == 1) return explorer.explore(*strategy, request.seeds, update);
+  return emu::explore_in_parallel([&] { return request.program->make(request.arguments); },
+                                  request.arguments.ranks, request.options, request.strategy,
+                                  request.seeds, request.jobs, update);
+}
+
+// Runs what is asked for; `strategy` is null for an exhaustive exploration.
+absl::Status find(Findings& findings, emu::Explorer& explorer, emu::Strategy* strategy) {
   const RunRequest& request = findings.request;
-  std::uint64_t seed = request.seeds.first;
-  if (request.explores) {
-    Progress progress(request.seeds.count);
-    findings.exploration = explorer.explore(strategy, request.seeds,
-                                            [&](std::uint64_t done) { progress.update(done); });
-    if (!findings.exploration->first_failure) return;
-    seed = findings.exploration->first_failure->seed;
+  if (request.checks_determinism()) {
+    findings.determinism = emu::check_determinism(explorer, *strategy, request.seeds);
+    return absl::OkStatus();
+  }
+  if (!request.explores) {
+    findings.run = explorer.record(*strategy, request.seeds.first);
+  } else {
+    absl::StatusOr<emu::Exploration> exploration = explore(request, explorer, strategy);
+    if (!exploration.ok()) return exploration.status();
+    findings.exploration = *std::move(exploration);
+    const emu::Exploration& sum = *findings.exploration;
+    if (!sum.first_failure) return absl::OkStatus();
     // The failure is still to be shown: only another Ctrl-C ends that.
     interrupt_flag() = false;
+    if (request.is_exhaustive()) {
+      const auto replay = emu::make_replay_strategy(sum.first_failure_decisions);
+      findings.run = explorer.record(*replay, sum.first_failure->seed);
+    } else {
+      findings.run = explorer.record(*strategy, sum.first_failure->seed);
+    }
+    if (request.shrinks && findings.run->result.outcome != emu::Outcome::kError) {
+      const std::uint64_t decisions = findings.run->result.decisions;
+      emu::Shrunk shrunk = emu::shrink(explorer, *findings.run);
+      if (shrunk.after < shrunk.before) findings.shrunk_from = decisions;
+      findings.run = std::move(shrunk.run);
+    }
   }
-  findings.run = explorer.record(strategy, seed);
+  findings.findings =
+      emu::diagnose(*findings.run, request.options.model,
+                    findings.exploration ? findings.exploration->races : std::vector<emu::Race>{});
   findings.replay_command = replay_command(request, *findings.run);
+  return absl::OkStatus();
 }
 
 int exit_status(const Findings& findings) {
   if (findings.interrupted()) return kExitInterrupted;
-  if (findings.exploration) return findings.exploration->failures() > 0 ? kExitFinding : kExitOk;
-  return findings.run && findings.run->result.outcome == emu::Outcome::kOk ? kExitOk : kExitFinding;
+  if (findings.determinism) return findings.determinism->divergence ? kExitFinding : kExitOk;
+  if (findings.exploration) return findings.exploration->failed > 0 ? kExitFinding : kExitOk;
+  return findings.findings.empty() ? kExitOk : kExitFinding;
 }
 
-absl::StatusOr<std::unique_ptr<OutputFile>> json_file_of(const RunRequest& request) {
-  if (request.json_path.empty() || request.json_path == "-") return nullptr;
-  return OutputFile::open(request.json_path);
+// A file that was asked for beside the text report, and what makes its contents.
+struct Output {
+  const std::string* path = nullptr;
+  std::string (*text)(const Findings&) = nullptr;
+  std::unique_ptr<OutputFile> file = nullptr;  // null: stdout
+
+  bool to_stdout() const { return *path == "-"; }
+};
+
+// Opens them all before any work is done.
+absl::StatusOr<std::vector<Output>> open_outputs(const RunRequest& request) {
+  std::vector<Output> outputs;
+  for (Output& output : std::array<Output, 4>{{{&request.json_path, json_report},
+                                               {&request.sarif_path, sarif_report},
+                                               {&request.trace_path, chrome_trace},
+                                               {&request.report_path, html_report}}}) {
+    if (output.path->empty()) continue;
+    if (!output.to_stdout()) {
+      absl::StatusOr<std::unique_ptr<OutputFile>> file = OutputFile::open(*output.path);
+      if (!file.ok()) return file.status();
+      output.file = *std::move(file);
+    }
+    outputs.push_back(std::move(output));
+  }
+  return outputs;
 }
 
-// Text to stdout and JSON to its file; or, with `--json -`, text to stderr and JSON to stdout.
-absl::StatusOr<int> report(const Findings& findings, OutputFile* json_file) {
-  const bool json_to_stdout = findings.request.json_path == "-";
-  std::ostream& out = json_to_stdout ? std::cerr : std::cout;
+// Text to stdout; or, when a file of another form goes there, to stderr.
+absl::StatusOr<int> report(const Findings& findings, const std::vector<Output>& outputs) {
+  const bool taken = std::any_of(outputs.begin(), outputs.end(),
+                                 [](const Output& output) { return output.to_stdout(); });
+  std::ostream& out = taken ? std::cerr : std::cout;
   print_report(out, findings);
-  if (json_to_stdout) std::cout << json_report(findings);
-  if (json_file != nullptr) {
-    if (absl::Status written = json_file->write(json_report(findings)); !written.ok()) {
+  for (const Output& output : outputs) {
+    if (output.to_stdout()) {
+      std::cout << output.text(findings);
+    } else if (absl::Status written = output.file->write(output.text(findings)); !written.ok()) {
       return written;
     }
   }
@@ -82,12 +151,12 @@ absl::StatusOr<int> run_checked(const RunRequest& request) {
   absl::StatusOr<std::unique_ptr<emu::Explorer>> explorer =
       emu::Explorer::create(**program, request.arguments.ranks, request.options);
   if (!explorer.ok()) return explorer.status();
-  absl::StatusOr<std::unique_ptr<OutputFile>> json_file = json_file_of(request);
-  if (!json_file.ok()) return json_file.status();
+  absl::StatusOr<std::vector<Output>> outputs = open_outputs(request);
+  if (!outputs.ok()) return outputs.status();
 
-  Findings findings{.request = request, .exploration = {}, .run = {}, .replay_command = {}};
-  find(findings, **explorer, **strategy);
-  return report(findings, json_file->get());
+  Findings findings{.request = request};
+  if (absl::Status found = find(findings, **explorer, strategy->get()); !found.ok()) return found;
+  return report(findings, *outputs);
 }
 
 }  // namespace

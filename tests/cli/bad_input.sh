@@ -64,7 +64,7 @@ bad "--model: 'documentd' is not one of sc, documented, a2a3, weak; did you mean
   --model documentd -d 0,1 06_put_get
 bad "--dtype: 'double' is not one of fp32, fp16, bf16, int32, int16, int8" \
   -d 0,1 06_put_get --dtype double
-bad "--strategy: 'roundrobin' is not one of random, round-robin; did you mean 'round-robin'?" \
+bad "--strategy: 'roundrobin' is not one of random, round-robin, pct:D, uniform, exhaustive, check-determinism; did you mean 'round-robin'?" \
   -d 0,1 06_put_get --strategy roundrobin
 bad "--vehicle: 'fibre' is not one of fiber, thread; did you mean 'fiber'?" \
   -d 0,1 06_put_get --vehicle fibre

@@ -2,7 +2,10 @@
 source "$(dirname "$0")/common.bash"
 PATH=$(cd "$(dirname "$a2a3sim")" && pwd):$PATH
 
-lines_that_repeat() { grep -vE '^[0-9]+ of |replay: ' | sed -E 's/random · seed [0-9]+/replay/'; }
+lines_that_repeat() {
+  grep -vE '^[0-9]+ of |replay: ' |
+    sed -E 's/random · seed [0-9]+/replay/; s/, shrunk from [0-9]+//'
+}
 
 # replay_and_compare: runs the replay command of the last finding as it stands.
 replay_and_compare() {
@@ -20,7 +23,7 @@ replay_and_compare() {
 run "$a2a3sim" -d 0,1 bug_05_no_barrier --seeds 1000
 expect_status 1
 expect_equal "$err" ""
-expect_line "$out" '[0-9]+ of 1000 schedules failed: [0-9]+ mismatch(es)?, 0 deadlocks, 0 step bounds; first at seed [0-9]+'
+expect_line "$out" '1000 of 1000 schedules failed: [0-9]+ mismatch(es)?, 0 deadlocks, 0 step bounds, 1000 with races; first at seed 0'
 expect_line "$out" 'bug_05_no_barrier · 2 ranks · documented · random · seed [0-9]+ · [0-9]+ decisions · trace [0-9a-f]{16}'
 expect_line "$out" 'mismatch on [12] ranks?:'
 expect_line "$out" '  rank [01]: 64 of 64 elements differ; first y\[[01]\]\[0\]: expected [-0-9.e]+, actual 0: zeros'
@@ -61,7 +64,7 @@ expect_line "$out" ' *1 rank [01] +store #1 data.*'
 # The step bound: each rank, what it waits for and where.
 run "$a2a3sim" -d 0,1 05_remote_load_store --max-steps 3
 expect_status 1
-expect_line "$out" 'step bound reached: [12] ranks? unfinished:'
+expect_line "$out" 'step-bound: [12] ranks? unfinished at the step bound'
 expect_line "$out" '  rank [01]: barrier signal\[[01]\]: expected >= 1, actual [01]; at ring_shift\.h:[0-9]+'
 replay_and_compare
 

@@ -23,6 +23,8 @@ for flag in --mode --chunk-rows --chunk-cols --pipeline --model --seeds; do
 done
 run "$a2a3sim" bug_05_no_barrier --help
 expect_line "$out" 'A seeded bug of step 05, seen from 2 ranks on: .*'
+run "$a2a3sim" bug_hw_drained_pipes --help
+expect_line "$out" 'A bug of hardware \(PTOAS 744\), seen under --model weak from 2 ranks on: .*'
 run "$(dirname "$a2a3sim")/06_put_get" --help
 expect_status 0
 expect_line "$out" '  06_put_get -d IDS \[flags\]'
@@ -36,7 +38,9 @@ run "$a2a3sim" list
 expect_status 0
 expect_line "$out" '  05_remote_load_store  +ring shift .*'
 expect_line "$out" '      step 05, from 2 ranks on: .+'
-for program in $(sed -nE 's/^  ((bug_)?[0-9]{2}_[a-z0-9_]+)( .*)?$/\1/p' <<<"$out"); do
+expect_line "$out" '      pypto 2156, from 2 ranks on: .+'
+expect_line "$out" '      under some schedules of --model weak, and never under documented or sc'
+for program in $(sed -nE 's/^  (((bug_)?[0-9]{2}|bug_hw)_[a-z0-9_]+)( .*)?$/\1/p' <<<"$out"); do
   [ -x "$(dirname "$a2a3sim")/$program" ] || fail "$program is no command of its own"
 done
 

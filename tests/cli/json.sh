@@ -42,7 +42,7 @@ expect_line "$json" "    \"replay\": \"$(sed -n 's/^replay: //p' <<<"$out")\","
 run "$a2a3sim" -d 0,1 05_remote_load_store --seeds 100 --json "$file"
 expect_ok
 check_json "$file"
-expect_line "$(<"$file")" '  "run": null'
+expect_line "$(<"$file")" '  "run": null,'
 
 # A stuck run, and an error.
 run "$a2a3sim" -d 0,1 05_remote_load_store --max-steps 3 --json "$file"

@@ -17,7 +17,7 @@ expect_equal "$out" "$first"
 # Every flag that shapes a run.
 run "$a2a3sim" -d 0-2,5 --model weak 06_put_get --mode get --size 1024 --dtype bf16 --data-seed 7 \
   --chunk-rows 1 --chunk-cols 128 --pipeline --burst 64 --strategy round-robin --seed 3 \
-  --max-steps 100000
+  --max-steps 100000 --races off
 expect_ok
 expect_line "$out" '06_put_get · 4 ranks · weak · round-robin · seed 3 · .*'
 run "$a2a3sim" -d 3 05_remote_load_store

@@ -78,7 +78,8 @@ inline std::set<std::vector<std::int32_t>> outcomes(const Model& model, std::int
     seen.insert(observed);
     return true;
   });
-  auto explorer = make_explorer(program, ranks, {.model = model, .burst_bytes = burst_bytes});
+  auto explorer = make_explorer(
+      program, ranks, {.model = model, .burst_bytes = burst_bytes, .detect_races = false});
   const auto strategy = make_random_strategy();
   for (std::uint64_t seed = 0; seed < schedules; ++seed) {
     const RunResult result = explorer->run(*strategy, seed);

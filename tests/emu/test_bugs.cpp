@@ -1,13 +1,8 @@
 // Both sides of every seeded bug: the buggy kernel shows exactly its row's symptom, from a seed, on
 // both vehicles; the mended one passes under every explored schedule. The symptoms are written here
 // from the symptom tables of the documents.
-#include <regex>
-
-#include "emu/explore.h"
 #include "emu/replay.h"
-#include "emu/strategies.h"
-#include "kernels/programs.h"
-#include "tests/emu/kernel_program.h"
+#include "tests/emu/bug_run.h"
 
 namespace emu::testing {
 namespace {
@@ -22,8 +17,7 @@ constexpr std::uint64_t kSearchSeeds = 1000;
 struct Row {
   const char* program;
   std::int32_t ranks;
-  // What each wrong rank's output must be, with {r}, {next} and {previous} for ranks. A regular
-  // expression; null: an error, which `error` matches.
+  // What each wrong rank's output must be, for all_are(); null: an error, which `error` matches.
   const char* identity;
   const char* error = nullptr;
 };
@@ -55,43 +49,10 @@ const Row kRows[] = {
     {"bug_06_region_past_slice", 2, nullptr, "lies outside window 'dst'"},
 };
 
-std::string filled_in(std::string pattern, std::int32_t rank, std::int32_t ranks) {
-  const std::pair<std::string, std::int32_t> names[] = {
-      {"{r}", rank}, {"{next}", (rank + 1) % ranks}, {"{previous}", (rank + ranks - 1) % ranks}};
-  for (const auto& [name, value] : names) {
-    for (std::size_t at = 0; (at = pattern.find(name)) != pattern.npos;) {
-      pattern.replace(at, name.size(), std::to_string(value));
-    }
-  }
-  return pattern;
-}
-
-bool all_match(const RunResult& result, const Row& row) {
-  return std::all_of(result.mismatches.begin(), result.mismatches.end(),
-                     [&](const symrace::Mismatch& mismatch) {
-                       const std::regex expected(filled_in(row.identity, mismatch.rank, row.ranks));
-                       return std::regex_match(mismatch.identity, expected);
-                     });
-}
-
-symrace::Arguments arguments_of(const symrace::ProgramInfo& info, std::int32_t ranks, bool fixed) {
-  symrace::Arguments arguments = symrace::default_arguments(info, ranks);
-  arguments.flags["fixed"] = fixed ? "true" : "";
-  return arguments;
-}
-
-struct Run {
-  Run(const symrace::ProgramInfo& info, std::int32_t ranks, bool fixed, const Options& options)
-      : program(*info.make(arguments_of(info, ranks, fixed))),
-        explorer(make_explorer(*program, ranks, options)) {}
-  std::unique_ptr<symrace::Program> program;
-  std::unique_ptr<Explorer> explorer;
-  std::unique_ptr<Strategy> random = make_random_strategy();
-};
-
 TEST_CASE("every seeded bug has a row here") {
   for (const symrace::ProgramInfo* info : kernels::programs()) {
     if (info->bug == nullptr) continue;
+    if (info->bug->document == "hw") continue;  // test_hardware_bugs.cpp
     const bool found = std::any_of(std::begin(kRows), std::end(kRows),
                                    [&](const Row& row) { return info->name == row.program; });
     CHECK_MESSAGE(found, info->name);
@@ -102,8 +63,8 @@ TEST_CASE("the buggy kernel shows its symptom within 1,000 seeds, the same on bo
   for (const Row& row : kRows) {
     INFO(row.program, " at ", row.ranks, " ranks");
     const symrace::ProgramInfo& info = *kernels::find_program(row.program);
-    Run fibers(info, row.ranks, false, {});
-    Run threads(info, row.ranks, false, {.vehicle = VehicleKind::kThread});
+    BugRun fibers(info, row.ranks, false, {});
+    BugRun threads(info, row.ranks, false, {.vehicle = VehicleKind::kThread});
     // The first failing seed, or, where a plainer symptom may come first, the first that shows this
     // one.
     std::uint64_t seed = 0;
@@ -111,7 +72,7 @@ TEST_CASE("the buggy kernel shows its symptom within 1,000 seeds, the same on bo
     for (; seed < kSearchSeeds; ++seed) {
       if (fibers.explorer->run(*fibers.random, seed).outcome == Outcome::kOk) continue;
       shown = fibers.explorer->record(*fibers.random, seed);
-      if (row.identity != kMixture || all_match(shown.result, row)) break;
+      if (row.identity != kMixture || all_are(row.identity, shown.result, row.ranks)) break;
     }
     REQUIRE(seed < kSearchSeeds);
 
@@ -125,9 +86,10 @@ TEST_CASE("the buggy kernel shows its symptom within 1,000 seeds, the same on bo
     }
     CHECK(shown.result.outcome == Outcome::kMismatch);
     REQUIRE_FALSE(shown.result.mismatches.empty());
-    CHECK_MESSAGE(all_match(shown.result, row), shown.result.mismatches[0].identity);
+    CHECK_MESSAGE(all_are(row.identity, shown.result, row.ranks),
+                  shown.result.mismatches[0].identity);
     for (int again = 0; again < 3; ++again) {
-      Run& vehicle = again % 2 == 0 ? threads : fibers;
+      BugRun& vehicle = again % 2 == 0 ? threads : fibers;
       const RecordedRun same = vehicle.explorer->record(*vehicle.random, seed);
       CHECK(same.trace_hash == shown.trace_hash);
       REQUIRE(same.result.mismatches.size() == shown.result.mismatches.size());
@@ -143,7 +105,7 @@ TEST_CASE("the mended kernel passes under every explored schedule") {
   for (const Row& row : kRows) {
     INFO(row.program, " at ", row.ranks, " ranks");
     const symrace::ProgramInfo& info = *kernels::find_program(row.program);
-    Run run(info, row.ranks, true, {});
+    BugRun run(info, row.ranks, true, {});
     // The errors do not depend on order: one schedule of their mended kernels is as good as all.
     const std::uint64_t schedules = row.error != nullptr ? 20 : kFixedSchedules;
     const Exploration sum = run.explorer->explore(*run.random, {0, schedules});
@@ -151,7 +113,7 @@ TEST_CASE("the mended kernel passes under every explored schedule") {
     CHECK(sum.failures() == 0);
     CHECK_FALSE(sum.first_failure);
     if (row.error != nullptr) continue;
-    Run torn(info, row.ranks, true, {.burst_bytes = 16});
+    BugRun torn(info, row.ranks, true, {.burst_bytes = 16});
     CHECK(torn.explorer->explore(*torn.random, {0, 500}).failures() == 0);
   }
 }
@@ -161,7 +123,7 @@ TEST_CASE("a bug that needs late delivery never shows under sc; one of interleav
     const symrace::ProgramInfo& info = *kernels::find_program(row.program);
     if (row.error != nullptr) continue;
     INFO(row.program);
-    Run run(info, row.ranks, false, {.model = Model::sc()});
+    BugRun run(info, row.ranks, false, {.model = Model::sc()});
     const Exploration sum = run.explorer->explore(*run.random, {0, 10000});
     CHECK((sum.failures() == 0) == info.bug->needs_late_delivery);
     if (!info.bug->order_dependent) CHECK(sum.failures() == sum.schedules);

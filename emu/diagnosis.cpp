@@ -1,0 +1,239 @@
+#include "emu/diagnosis.h"
+
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "core/error.h"
+#include "emu/stuck.h"
+
+namespace emu {
+namespace {
+
+using symrace::OpKind;
+
+Finding::Place place_of(const Access& access) {
+  Finding::Place place;
+  place.rank = access.rank;
+  place.op = access.op;
+  place.access = access.kind;
+  place.where = symrace::short_location(access.where);
+  place.file = access.where.file_name();
+  place.line = access.where.line();
+  place.target = access.target;
+  place.window = access.region.window->name;
+  place.range = region_text(access.region);
+  place.event = access.event;
+  return place;
+}
+
+std::string op_at(const Access& access) {
+  return absl::StrCat("rank ", access.rank, "'s ", std::string(symrace::op_name(access.op)), " at ",
+                      symrace::short_location(access.where));
+}
+
+bool is_chunked(const RecordedRun& run, const Access& access) {
+  const auto pieces =
+      std::count_if(run.log.events.begin(), run.log.events.end(), [&](const Event& event) {
+        return event.kind == Event::Kind::kIssue && event.rank == access.rank &&
+               event.op == access.op && same_line(event.where, access.where);
+      });
+  return access.op == OpKind::kPut && pieces > 1;
+}
+
+// Whether the bytes had been written before either access of the race: then what the reader may see
+// is older data, and not zeros.
+bool had_earlier_data(const RecordedRun& run, const Access& read, const Access& write) {
+  const auto begin = static_cast<std::uint64_t>(read.region.offset - read.region.window->offset);
+  const std::uint64_t end = begin + static_cast<std::uint64_t>(read.region.extent.span());
+  const std::uint32_t first = std::min(read.event, write.event);
+  for (std::uint32_t i = 0; i < first && i < run.log.events.size(); ++i) {
+    const Event& event = run.log.events[i];
+    const bool writes = event.kind == Event::Kind::kLand ||
+                        (event.kind == Event::Kind::kAct &&
+                         (event.op == OpKind::kStore || event.op == OpKind::kRemoteStore ||
+                          event.op == OpKind::kPut || event.op == OpKind::kWrite));
+    if (!writes || event.target != read.target || event.window != read.region.window->index) {
+      continue;
+    }
+    const auto span = static_cast<std::uint64_t>((event.rows - 1) * event.stride + event.row_bytes);
+    if (event.offset < end && begin < event.offset + span) return true;
+  }
+  return false;
+}
+
+std::string_view key_of_read_write(const RecordedRun& run, const Access& read,
+                                   const Access& write) {
+  const bool pulls = read.op == OpKind::kRemoteLoad || read.op == OpKind::kGet;
+  const bool earlier = had_earlier_data(run, read, write);
+  if (pulls) return earlier ? "stale-round" : "zeros";
+  if (read.op == OpKind::kPut) return "overwritten";
+  if (write.op == OpKind::kPut) return is_chunked(run, write) ? "torn" : "stale-dst";
+  return "stale-slice";
+}
+
+std::string_view key_of(const RecordedRun& run, const Race& race) {
+  const bool first_reads = race.first.kind == AccessKind::kRead;
+  const Access& read = first_reads ? race.first : race.second;
+  const Access& write = first_reads ? race.second : race.first;
+  switch (race.kind) {
+    case RaceKind::kSetAdd:
+      return "set-and-add";
+    case RaceKind::kCellAccess:
+      return "cell";
+    case RaceKind::kAtomicMix:
+      return "atomic-mix";
+    case RaceKind::kSourceOverwritten:
+      return "source-overwritten";
+    case RaceKind::kSharedOperands:
+      return "shared-operands";
+    default:
+      break;
+  }
+  if (race.missing == MissingOrder::kReadRelease) return "load-overwritten";
+  if (race.missing == MissingOrder::kWriteRelease) {
+    return is_chunked(run, write) ? "partial-put" : "notify-overtakes";
+  }
+  if (race.kind == RaceKind::kAtomicPlain) return "sum";
+  if (race.kind == RaceKind::kWriteWrite) {
+    const bool reads_too = race.first.op == OpKind::kRemoteStore &&
+                           race.second.op == OpKind::kRemoteStore &&
+                           same_line(race.first.where, race.second.where);
+    return reads_too ? "lost-update" : "overwritten";
+  }
+  return key_of_read_write(run, read, write);
+}
+
+std::string missing_order(const Race& race, const Model& model) {
+  const bool both_write = race.first.writes() && race.second.writes();
+  const Access& write = race.first.writes() ? race.first : race.second;
+  const Access& other = race.first.writes() ? race.second : race.first;
+  if (write.reads_source_late || other.reads_source_late) {
+    const Access& source = write.reads_source_late ? write : other;
+    const Access& writer = write.reads_source_late ? other : write;
+    return absl::StrCat(op_at(source), " may read its source until it lands; nothing orders ",
+                        op_at(writer), " after that");
+  }
+  if (race.missing == MissingOrder::kReadRelease) {
+    return absl::StrCat(op_at(other),
+                        " may take its value late; the notify behind it does not wait "
+                        "for it under ",
+                        std::string(model.name), ", so that nothing orders ", op_at(write),
+                        " after it");
+  }
+  const std::string reaches =
+      absl::StrCat(op_at(write), " reaches rank ", write.target, "'s slice; ");
+  if (race.missing == MissingOrder::kWriteRelease) {
+    return absl::StrCat(reaches, "the notify behind it does not wait for it under ",
+                        std::string(model.name), ", so that nothing orders it before ",
+                        op_at(other));
+  }
+  return absl::StrCat(reaches, "nothing orders it ", both_write ? "against " : "before ",
+                      op_at(other));
+}
+
+Finding explain_race(const RecordedRun& run, const Race& race, const Model& model) {
+  Finding finding;
+  finding.kind = Finding::Kind::kRace;
+  finding.race = race.kind;
+  finding.symptom = find_symptom(key_of(run, race));
+  finding.title = std::string(finding.symptom->text);
+  finding.places = {place_of(race.first), place_of(race.second)};
+  finding.missing = missing_order(race, model);
+  finding.fix = std::string(finding.symptom->fix);
+  finding.count = race.count;
+  return finding;
+}
+
+// A wrong output that no race explains: what its data are tells.
+Finding explain_mismatch(const RecordedRun& run) {
+  Finding finding;
+  finding.kind = Finding::Kind::kMismatch;
+  const std::string& identity = run.result.mismatches.front().identity;
+  const bool moves_slices = std::any_of(
+      run.log.events.begin(), run.log.events.end(),
+      [](const Event& event) { return event.op == OpKind::kPut || event.op == OpKind::kGet; });
+  std::string_view key;
+  if (identity.find("where the golden is") != identity.npos) {
+    key = moves_slices ? "golden-behind" : "wrong-direction";
+  } else if (identity.find("the sum of") != identity.npos) {
+    key = "sum";
+  } else if (identity.find("mixture") != identity.npos) {
+    key = "torn";
+  } else if (identity.find("'s input") != identity.npos ||
+             identity.find("old data") != identity.npos) {
+    key = "wrong-rank";
+  }
+  finding.symptom = find_symptom(key);
+  finding.title = finding.symptom != nullptr ? std::string(finding.symptom->text)
+                                             : absl::StrCat("the output is ", identity);
+  finding.missing =
+      "no two accesses of this schedule race: the data are moved in order, but not the right ones";
+  if (finding.symptom != nullptr) finding.fix = std::string(finding.symptom->fix);
+  return finding;
+}
+
+}  // namespace
+
+std::string_view finding_name(Finding::Kind kind) {
+  switch (kind) {
+    case Finding::Kind::kRace:
+      return "race";
+    case Finding::Kind::kMismatch:
+      return "mismatch";
+    case Finding::Kind::kDeadlock:
+      return "deadlock";
+    case Finding::Kind::kStepBound:
+      return "step-bound";
+  }
+  return "finding";
+}
+
+std::vector<Finding> diagnose(const RecordedRun& run, const Model& model,
+                              const std::vector<Race>& counts) {
+  std::vector<Finding> findings;
+  for (const Race& race : run.result.races) {
+    Finding finding = explain_race(run, race, model);
+    for (const Race& counted : counts) {
+      if (same_lines(counted, race)) finding.count = counted.count;
+    }
+    findings.push_back(std::move(finding));
+  }
+  if (run.result.outcome == Outcome::kMismatch && findings.empty()) {
+    findings.push_back(explain_mismatch(run));
+  }
+  if (!run.result.stuck.empty()) findings.push_back(explain_stuck(run));
+  return findings;
+}
+
+std::string finding_text(const Finding& finding) {
+  std::string text =
+      absl::StrCat(std::string(finding_name(finding.kind)), ": ", finding.title, "\n");
+  if (!finding.places.empty()) {
+    std::size_t widths[3] = {0, 0, 0};
+    const auto cells = [](const Finding::Place& place) {
+      return std::array<std::string, 3>{
+          absl::StrCat("rank ", place.rank), std::string(symrace::op_name(place.op)),
+          absl::StrCat(std::string(access_name(place.access)), " of rank ", place.target, "'s ",
+                       place.range)};
+    };
+    for (const Finding::Place& place : finding.places) {
+      for (std::size_t i = 0; i < 3; ++i) {
+        widths[i] = std::max(widths[i], cells(place)[i].size());
+      }
+    }
+    for (const Finding::Place& place : finding.places) {
+      const auto [who, op, what] = cells(place);
+      absl::StrAppend(&text, absl::StrFormat("  %-*s  %-*s  %-*s  %s\n", widths[0], who, widths[1],
+                                             op, widths[2], what, place.where));
+    }
+  }
+  for (const std::string& detail : finding.details) absl::StrAppend(&text, "  ", detail, "\n");
+  if (!finding.missing.empty()) absl::StrAppend(&text, "  ", finding.missing, "\n");
+  if (!finding.fix.empty()) absl::StrAppend(&text, "  fix: ", finding.fix, "\n");
+  return text;
+}
+
+}  // namespace emu

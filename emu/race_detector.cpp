@@ -1,0 +1,298 @@
+#include "emu/race_detector.h"
+
+#include <algorithm>
+
+namespace emu {
+namespace {
+
+// Of an interval, beyond which what a later access covers is forgotten.
+constexpr std::size_t kMostEntries = 16;
+
+// Whether whatever conflicts with an access of kind `old` conflicts with one of kind `now` too.
+bool covers(const Access& now, const Access& old) {
+  if (now.kind == AccessKind::kWrite) return true;
+  if (now.kind != old.kind) return false;
+  return now.kind != AccessKind::kAdd || now.region.dtype == old.region.dtype;
+}
+
+}  // namespace
+
+void RaceDetector::begin(std::int32_t ranks, const Model& model, std::uint64_t bytes) {
+  model_ = model;
+  constexpr std::uint8_t kWrites =
+      Model::bit(ReleaseClass::kLocalStore) | Model::bit(ReleaseClass::kRemoteStore) |
+      Model::bit(ReleaseClass::kPut) | Model::bit(ReleaseClass::kPutTail) |
+      Model::bit(ReleaseClass::kSignal);
+  // That a piece follows another is news where that one was not released anyway, or reads.
+  wants_follows_ = (model.releases & kWrites) != kWrites || model.reads_are_deferred ||
+                   model.put_reads_source_late;
+  clocks_.begin(ranks);
+  shadow_.begin(ranks, bytes);
+  ranks_.resize(static_cast<std::size_t>(ranks));
+  for (Rank& rank : ranks_) {
+    rank.clock.begin(ranks);
+    rank.snapshot = ClockTable::kNone;
+    rank.sent = true;  // times begin at 1
+    rank.issued = {};
+    rank.carried.clear();
+    rank.private_reads.clear();
+    rank.own_writes.clear();
+    rank.landed.clear();
+    rank.reads.clear();
+  }
+  if (wants_follows_) {
+    for (Flight& flight : flights_) flight.carried.clear();
+  }
+  accesses_.clear();
+  races_.clear();
+}
+
+void RaceDetector::changes(Rank& rank) {
+  clocks_.drop(rank.snapshot);
+  rank.snapshot = ClockTable::kNone;
+}
+
+std::uint32_t RaceDetector::snapshot_of(Rank& rank) {
+  if (rank.snapshot == ClockTable::kNone) {
+    rank.snapshot = clocks_.snapshot(rank.clock.view());
+    rank.sent = true;
+  }
+  clocks_.hold(rank.snapshot);
+  return rank.snapshot;
+}
+
+void RaceDetector::access(const Access& access, std::uint32_t slot) {
+  if (access.region.extent.empty()) return;
+  const auto index = static_cast<std::uint32_t>(accesses_.size());
+  accesses_.push_back(access);
+  Instant instant;
+  Known known;
+  if (access.lands()) {
+    instant = flights_[slot].instant;
+    known = {clocks_.view(flights_[slot].snapshot), flights_[slot].carried};
+  } else {
+    Rank& rank = rank_of(access.rank);
+    if (rank.sent) {
+      changes(rank);
+      const std::uint32_t now = rank.clock.time(access.rank, Component::kProgram) + 1;
+      rank.clock.raise(access.rank, Component::kProgram, now);
+      rank.sent = false;
+    }
+    instant = {access.rank, Component::kProgram, rank.clock.time(access.rank, Component::kProgram)};
+    known = {rank.clock.view(), {}};
+  }
+  reported_.clear();
+  shadow_.for_each(access.target, access.region,
+                   [&](ShadowState& state) { visit(state, access, instant, known, index); });
+}
+
+bool RaceDetector::Known::covers(const Instant& instant) const {
+  if (clock.covers(instant)) return true;
+  return !carried.empty() && std::find(carried.begin(), carried.end(), instant) != carried.end();
+}
+
+void RaceDetector::visit(ShadowState& state, const Access& access, const Instant& instant,
+                         const Known& known, std::uint32_t index) {
+  std::vector<ShadowEntry>& entries = state.entries;
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const ShadowEntry entry = entries[i];
+    const Access& earlier = accesses_[entry.access];
+    bool before = known.covers(entry.instant);
+    if (!before && earlier.rank == access.rank && ordered_by_rank(earlier, access)) {
+      // What comes after a landing comes after the rank's earlier landing on its bytes, but need
+      // not come after a step that only saw its own write.
+      before = earlier.lands() && access.lands();
+    } else if (!before && conflict(earlier, access)) {
+      report(entry.access, index);
+    }
+    // Whatever races with it from now on races with this one too. Where that is another line, both
+    // are worth a report, while they are few.
+    if (before && covers(access, earlier) &&
+        (entries.size() > kMostEntries || same_line(earlier.where, access.where))) {
+      continue;
+    }
+    entries[kept++] = entry;
+  }
+  entries.resize(kept);
+  entries.push_back({instant, index, access.kind});
+}
+
+void RaceDetector::report(std::uint32_t first, std::uint32_t second) {
+  const std::pair pair{first, second};
+  if (std::find(reported_.begin(), reported_.end(), pair) != reported_.end()) return;
+  reported_.push_back(pair);
+  const Access& a = accesses_[first];
+  const Access& b = accesses_[second];
+  const Race race{.kind = race_kind(a, b), .first = a, .second = b};
+  const auto found = std::find_if(races_.begin(), races_.end(),
+                                  [&](const Race& known) { return same_lines(known, race); });
+  if (found == races_.end()) {
+    races_.push_back(race);
+  } else {
+    ++found->count;
+  }
+}
+
+void RaceDetector::waited(std::int32_t rank, std::uint64_t cell) {
+  const CellClock& seen = shadow_.cell(rank, cell).cell;
+  if (seen.snapshot == ClockTable::kNone) return;
+  Rank& self = rank_of(rank);
+  changes(self);
+  join(self.clock, seen);
+}
+
+void RaceDetector::join(RankClock& clock, const CellClock& cell) const {
+  clock.join(clocks_.view(cell.snapshot));
+  if (cell.rank < 0) return;
+  clock.raise(cell.rank, Component::kReleased, cell.released);
+  if (cell.unreleased_signal != 0) {
+    clock.add({cell.rank, Component::kUnreleased, cell.unreleased_signal});
+  }
+}
+
+void RaceDetector::fenced(std::int32_t rank) {
+  Rank& self = rank_of(rank);
+  changes(self);
+  for (const Component c : {Component::kReleased, Component::kUnreleased, Component::kReads}) {
+    self.clock.raise(rank, c, self.issued[static_cast<std::size_t>(c)]);
+  }
+  self.clock.tidy();
+  self.carried.clear();
+  self.private_reads.clear();
+  self.own_writes.clear();
+  self.landed.clear();
+}
+
+void RaceDetector::learn(Rank& rank, const Instant& instant, const std::vector<Instant>& carried) {
+  changes(rank);
+  rank.clock.add(instant);
+  for (const Instant& before : carried) rank.clock.add(before);
+}
+
+void RaceDetector::used(std::int32_t rank, std::uint32_t piece) {
+  Rank& self = rank_of(rank);
+  const auto read = std::lower_bound(
+      self.reads.begin(), self.reads.end(), piece,
+      [](const DeferredRead& deferred, std::uint32_t number) { return deferred.piece < number; });
+  learn(self, read->instant, read->carried);
+}
+
+void RaceDetector::used_private_memory(std::int32_t rank) {
+  Rank& self = rank_of(rank);
+  for (const Flight& read : self.private_reads) learn(self, read.instant, read.carried);
+  self.private_reads.clear();
+}
+
+void RaceDetector::own_writes_landed(std::int32_t rank, const symrace::WindowRegion& region) {
+  Rank& self = rank_of(rank);
+  std::erase_if(self.own_writes, [&](const OwnWrite& write) {
+    if (!symrace::overlaps(write.region, region)) return false;
+    learn(self, write.instant, write.carried);
+    return true;
+  });
+}
+
+void RaceDetector::follows(std::uint32_t earlier, std::uint32_t later) {
+  if (later >= flights_.size()) flights_.resize(later + 1U);
+  follow(flights_[earlier].instant, flights_[earlier].carried, later);
+}
+
+void RaceDetector::follow(const Instant& instant, const std::vector<Instant>& before,
+                          std::uint32_t later) {
+  std::vector<Instant>& carried = flights_[later].carried;
+  carried.insert(carried.end(), before.begin(), before.end());
+  carried.push_back(instant);
+}
+
+void RaceDetector::issued(const Piece& piece, std::uint32_t slot) {
+  if (slot >= flights_.size()) flights_.resize(slot + 1U);
+  if (wants_follows_) {
+    for (const Landed& landed : rank_of(piece.rank).landed) {
+      if (Transfers::must_follow(landed.piece, piece)) follow(landed.instant, landed.carried, slot);
+    }
+  }
+  Flight& flight = flights_[slot];
+  Rank& rank = rank_of(piece.rank);
+  const Component component = model_.releases_class(piece.release_class)   ? Component::kReleased
+                              : piece.release_class == ReleaseClass::kRead ? Component::kReads
+                                                                           : Component::kUnreleased;
+  flight.snapshot = snapshot_of(rank);
+  flight.released = rank.issued[static_cast<std::size_t>(Component::kReleased)];
+  std::uint32_t& count = rank.issued[static_cast<std::size_t>(component)];
+  flight.instant = {piece.rank, component, ++count};
+  if (!flight.carried.empty() &&
+      (component == Component::kReleased || piece.effect == Piece::Effect::kSignal)) {
+    rank.carried.insert(rank.carried.end(), flight.carried.begin(), flight.carried.end());
+  }
+  flight.carried_count = static_cast<std::uint32_t>(rank.carried.size());
+  if (piece.release_class == ReleaseClass::kRead) {
+    rank.reads.push_back({piece.number, flight.instant, flight.carried});
+  }
+}
+
+void RaceDetector::landed(const Piece& piece, std::uint32_t slot) {
+  Flight& flight = flights_[slot];
+  Rank& rank = rank_of(piece.rank);
+  switch (piece.effect) {
+    case Piece::Effect::kSignal: {
+      const std::span<const Instant> carried(
+          rank.carried.data(), std::min<std::size_t>(flight.carried_count, rank.carried.size()));
+      const bool released = flight.instant.component == Component::kReleased;
+      signal(shadow_.cell(piece.target, piece.region.offset),
+             {flight.snapshot, piece.rank, released ? flight.instant.time : flight.released,
+              released ? 0 : flight.instant.time},
+             carried, piece.notify_op);
+      break;
+    }
+    case Piece::Effect::kReadPrivate:
+      rank.private_reads.push_back({.instant = flight.instant, .carried = flight.carried});
+      break;
+    case Piece::Effect::kReadWindow:
+      rank.own_writes.push_back({piece.own, flight.instant, flight.carried});
+      break;
+    case Piece::Effect::kWrite:
+      if (piece.target == piece.rank && flight.instant.component == Component::kUnreleased) {
+        rank.own_writes.push_back({piece.region, flight.instant, flight.carried});
+      }
+      break;
+    case Piece::Effect::kReadTile:
+      break;
+  }
+  if (wants_follows_) {
+    rank.landed.push_back({piece, flight.instant, flight.carried});
+    rank.landed.back().piece.tile.reset();
+  }
+  clocks_.drop(flight.snapshot);
+  flight.snapshot = ClockTable::kNone;
+  flight.carried.clear();
+}
+
+void RaceDetector::signalled(std::int32_t rank, std::int32_t target, std::uint64_t cell,
+                             pld::NotifyOp op) {
+  const std::uint32_t snapshot = snapshot_of(rank_of(rank));
+  signal(shadow_.cell(target, cell), {snapshot, rank, 0, 0}, {}, op);
+  clocks_.drop(snapshot);
+}
+
+void RaceDetector::signal(ShadowState& state, const CellClock& sent,
+                          std::span<const Instant> carried, pld::NotifyOp op) {
+  CellClock& cell = state.cell;
+  // Signals of one rank to one cell land in order, and each knows what the one before it knew.
+  const bool replaces =
+      op == pld::NotifyOp::Set || cell.snapshot == ClockTable::kNone || cell.rank == sent.rank;
+  if (replaces && carried.empty()) {
+    clocks_.hold(sent.snapshot);
+    clocks_.drop(cell.snapshot);
+    cell = sent;
+    return;
+  }
+  scratch_.begin(static_cast<std::int32_t>(ranks_.size()));
+  join(scratch_, sent);
+  for (const Instant& instant : carried) scratch_.add(instant);
+  if (op == pld::NotifyOp::AtomicAdd && cell.snapshot != ClockTable::kNone) join(scratch_, cell);
+  clocks_.drop(cell.snapshot);
+  cell = {clocks_.snapshot(scratch_.view()), -1, 0, 0};
+}
+
+}  // namespace emu

@@ -1,0 +1,133 @@
+// RaceDetector: happens-before over one schedule, and the pairs of accesses that it leaves
+// unordered. docs/races.md has the rules; a race is found from any schedule in which the two
+// accesses are unordered, whether or not the value read was right.
+//
+// What orders, beside a rank's program order:
+//   - issue: what a rank knew when it issued a transfer comes before the transfer's landing;
+//   - release: a notify lands after the rank's earlier pieces that the model says it releases;
+//   - signal: a wait (or a test that passes) comes after the signals that it sees: AtomicAdd joins
+//     the cell's clock, Set replaces it;
+//   - fence: a rank goes on after all its pieces have landed;
+//   - use: a rank goes on after a deferred read that it waits for has taken its value.
+#ifndef SYMRACE_EMU_RACE_DETECTOR_H_
+#define SYMRACE_EMU_RACE_DETECTOR_H_
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "emu/clock.h"
+#include "emu/model.h"
+#include "emu/race.h"
+#include "emu/shadow.h"
+#include "emu/transfers.h"
+
+namespace emu {
+
+class RaceDetector {
+ public:
+  RaceDetector() : shadow_(clocks_) {}
+
+  // A new schedule over slices of `bytes` bytes.
+  void begin(std::int32_t ranks, const Model& model, std::uint64_t bytes);
+
+  // An access in a rank's own step, or by a landing piece (Access::piece; `slot` is the piece's).
+  void access(const Access& access, std::uint32_t slot = 0);
+
+  // A rank's program.
+  void waited(std::int32_t rank, std::uint64_t cell);  // a wait or test passed on own cell
+  void fenced(std::int32_t rank);
+  // A rank's step waited for its deferred read `piece`.
+  void used(std::int32_t rank, std::uint32_t piece);
+  void used_private_memory(std::int32_t rank);
+  // A step of `rank` had to wait until its own writes to own `region` had landed, if there were.
+  void own_writes_landed(std::int32_t rank, const symrace::WindowRegion& region);
+  // A signal without a transfer (model `sc`).
+  void signalled(std::int32_t rank, std::int32_t target, std::uint64_t cell, pld::NotifyOp op);
+
+  // Transfers. `follows(earlier, later)`: slots of pieces of one rank that overlap, so that the
+  // later lands after the earlier; called before issued(later).
+  bool wants_follows() const { return wants_follows_; }
+  void follows(std::uint32_t earlier, std::uint32_t later);
+  void issued(const Piece& piece, std::uint32_t slot);
+  void landed(const Piece& piece, std::uint32_t slot);
+
+  // Found in this schedule, in the order in which lines were found.
+  const std::vector<Race>& races() const { return races_; }
+
+ private:
+  // A piece in flight, by its slot.
+  struct Flight {
+    Instant instant;
+    std::uint32_t snapshot = ClockTable::kNone;  // what its rank knew when it issued it
+    std::uint32_t released = 0;                  // a signal: pieces that have landed before it
+    std::uint32_t carried_count = 0;             // a signal: of Rank::carried, likewise
+    std::vector<Instant> carried;  // pieces that have landed before it since they overlap it
+  };
+  // A landed write to the rank's own slice that only some later step knows of.
+  struct OwnWrite {
+    symrace::WindowRegion region;
+    Instant instant;
+    std::vector<Instant> carried;
+  };
+  // A piece that has landed since the rank's last fence: what touches its bytes from now on follows
+  // it all the same.
+  struct Landed {
+    Piece piece;
+    Instant instant;
+    std::vector<Instant> carried;
+  };
+  struct DeferredRead {
+    std::uint32_t piece = 0;
+    Instant instant;
+    std::vector<Instant> carried;
+  };
+  struct Rank {
+    RankClock clock;
+    std::uint32_t snapshot = ClockTable::kNone;  // of `clock`; kNone: it has changed since
+    bool sent = false;                           // since the last access: a new time must begin
+    std::array<std::uint32_t, kComponents> issued{};
+    std::vector<Instant> carried;       // by released pieces: a later signal is after them
+    std::vector<Flight> private_reads;  // landed deferred gets into private memory
+    std::vector<OwnWrite> own_writes;
+    std::vector<Landed> landed;
+    std::vector<DeferredRead> reads;  // in the order of issue
+  };
+
+  void follow(const Instant& instant, const std::vector<Instant>& before, std::uint32_t later);
+  Rank& rank_of(std::int32_t rank) { return ranks_[static_cast<std::size_t>(rank)]; }
+  // To be called before the clock of a rank's program changes.
+  void changes(Rank& rank);
+  std::uint32_t snapshot_of(Rank& rank);
+  void learn(Rank& rank, const Instant& instant, const std::vector<Instant>& carried);
+  void signal(ShadowState& state, const CellClock& sent, std::span<const Instant> carried,
+              pld::NotifyOp op);
+  // Joins what a wait that sees `cell` comes after.
+  void join(RankClock& clock, const CellClock& cell) const;
+  void report(std::uint32_t first, std::uint32_t second);
+  // What comes before an access: `clock`, and single instants of its own rank's pieces.
+  struct Known {
+    ClockView clock;
+    std::span<const Instant> carried;
+    bool covers(const Instant& instant) const;
+  };
+  void visit(ShadowState& state, const Access& access, const Instant& instant, const Known& known,
+             std::uint32_t index);
+
+  Model model_;
+  bool wants_follows_ = false;
+  ClockTable clocks_;
+  Shadow shadow_;
+  std::vector<Rank> ranks_;
+  std::vector<Flight> flights_;
+  std::vector<Access> accesses_;
+  std::vector<Race> races_;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> reported_;  // of the latest access
+  RankClock scratch_;
+};
+
+}  // namespace emu
+
+#endif  // SYMRACE_EMU_RACE_DETECTOR_H_

@@ -1,0 +1,76 @@
+#include "emu/shadow.h"
+
+namespace emu {
+
+void Shadow::begin(std::int32_t ranks, std::uint64_t bytes) {
+  for (const std::size_t index : touched_) page_of_[index] = kNone;
+  touched_.clear();
+  used_pages_ = 0;
+  used_states_ = 0;
+  pages_a_slice_ = (bytes + kPageBytes - 1) / kPageBytes;
+  const std::size_t wanted = static_cast<std::size_t>(ranks) * pages_a_slice_;
+  if (page_of_.size() < wanted) page_of_.resize(wanted, kNone);
+}
+
+Shadow::Page& Shadow::page(std::int32_t rank, std::uint64_t number) {
+  const std::size_t index =
+      static_cast<std::size_t>(rank) * pages_a_slice_ + static_cast<std::size_t>(number);
+  if (page_of_[index] == kNone) {
+    page_of_[index] = static_cast<std::uint32_t>(used_pages_);
+    touched_.push_back(index);
+    if (used_pages_ == pages_.size()) pages_.emplace_back();
+    pages_[used_pages_++].clear();
+  }
+  return pages_[page_of_[index]];
+}
+
+std::uint32_t Shadow::new_state() {
+  if (used_states_ == states_.size()) states_.emplace_back();
+  ShadowState& state = states_[used_states_];
+  state.entries.clear();
+  state.cell = {};
+  return static_cast<std::uint32_t>(used_states_++);
+}
+
+std::uint32_t Shadow::copy_state(std::uint32_t from) {
+  const std::uint32_t to = new_state();
+  states_[to].entries = states_[from].entries;
+  states_[to].cell = states_[from].cell;
+  if (states_[to].cell.snapshot != ClockTable::kNone) clocks_.hold(states_[to].cell.snapshot);
+  return to;
+}
+
+std::size_t Shadow::carve(Page& page, std::uint32_t begin, std::uint32_t end) {
+  auto at = std::lower_bound(page.begin(), page.end(), begin,
+                             [](const Interval& i, std::uint32_t b) { return i.end <= b; });
+  if (at != page.end() && at->begin == begin && at->end == end) {
+    return static_cast<std::size_t>(at - page.begin());
+  }
+  if (at != page.end() && at->begin < begin) {  // split off what lies before
+    const Interval before{at->begin, begin, at->state};
+    at->begin = begin;
+    at->state = copy_state(before.state);
+    at = page.insert(at, before) + 1;
+  }
+  const auto first = at - page.begin();
+  for (std::uint32_t from = begin; from < end; ++at) {
+    if (at == page.end() || at->begin > from) {  // a gap
+      const std::uint32_t to = at == page.end() ? end : std::min(end, at->begin);
+      at = page.insert(at, Interval{from, to, new_state()});
+    } else if (at->end > end) {  // split off what lies behind
+      const Interval behind{end, at->end, copy_state(at->state)};
+      at->end = end;
+      at = page.insert(at + 1, behind) - 1;
+    }
+    from = at->end;
+  }
+  return static_cast<std::size_t>(first);
+}
+
+ShadowState& Shadow::cell(std::int32_t rank, std::uint64_t offset) {
+  Page& intervals = page(rank, offset / kPageBytes);
+  const auto begin = static_cast<std::uint32_t>(offset % kPageBytes);
+  return states_[intervals[carve(intervals, begin, begin + 4)].state];
+}
+
+}  // namespace emu

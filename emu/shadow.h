@@ -1,0 +1,108 @@
+// Shadow state of every slice: for each interval of bytes, the accesses that a later one may race
+// with, and the clock of a signal cell. Intervals are split at the edges of what is accessed, so
+// that a strided sub-tile is not its bounding box; they live in pages, so that an access costs what
+// it touches and a reset costs what was touched.
+#ifndef SYMRACE_EMU_SHADOW_H_
+#define SYMRACE_EMU_SHADOW_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "core/region.h"
+#include "emu/access.h"
+#include "emu/clock.h"
+
+namespace emu {
+
+// The clock of a signal cell: what a wait that sees its value comes after. While all signals came
+// from one rank it is that rank's snapshot, how many pieces the last signal released, and that
+// signal itself.
+struct CellClock {
+  std::uint32_t snapshot = ClockTable::kNone;
+  std::int32_t rank = -1;  // -1: of several ranks, all in `snapshot`
+  std::uint32_t released = 0;
+  std::uint32_t unreleased_signal = 0;  // its time, where later signals do not release it; 0: none
+};
+
+struct ShadowEntry {
+  Instant instant;           // when it happened
+  std::uint32_t access = 0;  // index among the schedule's accesses
+  AccessKind kind = AccessKind::kRead;
+};
+
+struct ShadowState {
+  std::vector<ShadowEntry> entries;
+  CellClock cell;
+};
+
+class Shadow {
+ public:
+  explicit Shadow(ClockTable& clocks) : clocks_(clocks) {}
+
+  // Forgets everything; slices have `bytes` bytes now.
+  void begin(std::int32_t ranks, std::uint64_t bytes);
+
+  // Calls visit(state) for each interval of `region` in `rank`'s slice, making those that are new.
+  template <class Visit>
+  void for_each(std::int32_t rank, const symrace::WindowRegion& region, Visit&& visit) {
+    const symrace::Extent& extent = region.extent;
+    if (extent.contiguous()) {
+      run(rank, region.offset, region.offset + static_cast<std::uint64_t>(extent.bytes()), visit);
+      return;
+    }
+    for (std::int64_t row = 0; row < extent.rows; ++row) {
+      const std::uint64_t begin = region.offset + static_cast<std::uint64_t>(row * extent.stride);
+      run(rank, begin, begin + static_cast<std::uint64_t>(extent.row_bytes), visit);
+    }
+  }
+
+  // The state of the four bytes of a cell.
+  ShadowState& cell(std::int32_t rank, std::uint64_t offset);
+
+ private:
+  static constexpr std::uint64_t kPageBytes = 4096;
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+
+  struct Interval {
+    std::uint32_t begin = 0, end = 0;  // in the page
+    std::uint32_t state = 0;
+  };
+  using Page = std::vector<Interval>;  // sorted, disjoint
+
+  Page& page(std::int32_t rank, std::uint64_t number);
+  std::uint32_t new_state();
+  std::uint32_t copy_state(std::uint32_t from);
+  // Makes intervals that cover exactly [begin, end); returns the index of the first.
+  std::size_t carve(Page& page, std::uint32_t begin, std::uint32_t end);
+
+  template <class Visit>
+  void run(std::int32_t rank, std::uint64_t begin, std::uint64_t end, Visit& visit) {
+    while (begin < end) {
+      const std::uint64_t number = begin / kPageBytes;
+      const std::uint64_t page_begin = number * kPageBytes;
+      const std::uint64_t page_end = std::min(end, page_begin + kPageBytes);
+      Page& intervals = page(rank, number);
+      const auto from = static_cast<std::uint32_t>(begin - page_begin);
+      const auto to = static_cast<std::uint32_t>(page_end - page_begin);
+      for (std::size_t i = carve(intervals, from, to); i < intervals.size(); ++i) {
+        if (intervals[i].begin >= to) break;
+        visit(states_[intervals[i].state]);
+      }
+      begin = page_end;
+    }
+  }
+
+  ClockTable& clocks_;
+  std::uint64_t pages_a_slice_ = 0;
+  std::vector<std::uint32_t> page_of_;  // by slice and page number; kNone: untouched
+  std::vector<std::size_t> touched_;    // indices into page_of_
+  std::vector<Page> pages_;
+  std::size_t used_pages_ = 0;
+  std::vector<ShadowState> states_;
+  std::size_t used_states_ = 0;
+};
+
+}  // namespace emu
+
+#endif  // SYMRACE_EMU_SHADOW_H_
