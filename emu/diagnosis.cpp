@@ -43,9 +43,12 @@ bool is_chunked(const RecordedRun& run, const Access& access) {
   return access.op == OpKind::kPut && pieces > 1;
 }
 
-// Whether the bytes had been written before either access of the race: then what the reader may see
-// is older data, and not zeros.
+// Whether what the reader may see is older data, and not zeros: its output tells, where it is
+// wrong; else whether the bytes had been written before either access of the race.
 bool had_earlier_data(const RecordedRun& run, const Access& read, const Access& write) {
+  for (const symrace::Mismatch& mismatch : run.result.mismatches) {
+    if (mismatch.rank == read.rank) return mismatch.identity != "zeros";
+  }
   const auto begin = static_cast<std::uint64_t>(read.region.offset - read.region.window->offset);
   const std::uint64_t end = begin + static_cast<std::uint64_t>(read.region.extent.span());
   const std::uint32_t first = std::min(read.event, write.event);
@@ -74,6 +77,12 @@ std::string_view key_of_read_write(const RecordedRun& run, const Access& read,
   return "stale-slice";
 }
 
+// An update made by hand: two ranks store to one place what they have made of its value.
+bool is_lost_update(const Race& race) {
+  return race.kind == RaceKind::kWriteWrite && race.first.op == OpKind::kRemoteStore &&
+         race.second.op == OpKind::kRemoteStore && same_line(race.first.where, race.second.where);
+}
+
 std::string_view key_of(const RecordedRun& run, const Race& race) {
   const bool first_reads = race.first.kind == AccessKind::kRead;
   const Access& read = first_reads ? race.first : race.second;
@@ -98,11 +107,13 @@ std::string_view key_of(const RecordedRun& run, const Race& race) {
   }
   if (race.kind == RaceKind::kAtomicPlain) return "sum";
   if (race.kind == RaceKind::kWriteWrite) {
-    const bool reads_too = race.first.op == OpKind::kRemoteStore &&
-                           race.second.op == OpKind::kRemoteStore &&
-                           same_line(race.first.where, race.second.where);
-    return reads_too ? "lost-update" : "overwritten";
+    return is_lost_update(race) ? "lost-update" : "overwritten";
   }
+  const bool of_lost_update =
+      std::any_of(run.result.races.begin(), run.result.races.end(), [&](const Race& other) {
+        return is_lost_update(other) && same_line(other.first.where, write.where);
+      });
+  if (of_lost_update) return "lost-update";
   return key_of_read_write(run, read, write);
 }
 

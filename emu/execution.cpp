@@ -94,7 +94,7 @@ bool Execution::begin(std::uint64_t seed) {
   }
   memory_.begin();
   if (detector_ != nullptr) {
-    detector_->begin(heap_.ranks(), judged_by_.value_or(options_.model), heap_.used_bytes());
+    detector_->begin(heap_.ranks(), options_.model, heap_.used_bytes());
   }
   if (footprints_ != nullptr) footprints_->begin();
   enabled_.begin(heap_.ranks());

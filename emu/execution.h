@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -71,8 +70,8 @@ class Execution final : public Passenger {
   RunResult run(Strategy& strategy, std::uint64_t seed, RecordedRun* record = nullptr,
                 Footprints* footprints = nullptr);
 
-  // Races are judged as if `model` said what a notify releases; nullopt: the model of the run.
-  void judge_races_by(std::optional<Model> model) { judged_by_ = model; }
+  // Of the schedules from now on.
+  void set_model(const Model& model) { options_.model = model; }
 
   // --- For EmulatedFabric, on the running rank ---
   const Options& options() const { return options_; }
@@ -141,7 +140,6 @@ class Execution final : public Passenger {
   std::deque<RankState> ranks_;
   std::unique_ptr<Vehicle> vehicle_;
   std::unique_ptr<RaceDetector> detector_;  // null: races are not looked for
-  std::optional<Model> judged_by_;
 
   // Of the schedule that runs.
   Strategy* strategy_ = nullptr;

@@ -72,19 +72,22 @@ RecordedRun Explorer::record(Strategy& strategy, std::uint64_t seed, Footprints*
   return recorded;
 }
 
-// The same schedule again, judged as if a notify released all writes before it, and then reads too:
-// the race that is then none lacks that release.
+// The same schedule, as near as can be, under a model whose notifies release all writes before
+// them, and then reads too: the race that is then none lacks that release.
 void Explorer::find_missing_orders(RecordedRun& run) {
+  constexpr std::size_t kMostDecisions = 5000;
   constexpr std::uint8_t kAll = 0xff;
   constexpr std::uint8_t kWrites = kAll & ~Model::bit(ReleaseClass::kRead);
+  const Model model = execution_->model();
   std::vector<Race>& races = run.result.races;
-  Model model = execution_->model();
   for (const auto& [releases, missing] : {std::pair{kAll, MissingOrder::kReadRelease},
                                           std::pair{kWrites, MissingOrder::kWriteRelease}}) {
-    if (races.empty() || (execution_->model().releases & releases) == releases) continue;
-    model.releases = releases;
-    execution_->judge_races_by(model);
-    const auto again = make_replay_strategy(run.decisions);
+    if (races.empty() || (model.releases & releases) == releases) continue;
+    Model released = model;
+    released.releases = releases;
+    execution_->set_model(released);
+    const auto again = run.decisions.size() <= kMostDecisions ? make_wish_strategy(run.decisions)
+                                                              : make_random_strategy();
     const std::vector<Race> left = execution_->run(*again, run.result.seed).races;
     for (Race& race : races) {
       const bool is_left = std::any_of(left.begin(), left.end(),
@@ -92,7 +95,7 @@ void Explorer::find_missing_orders(RecordedRun& run) {
       if (!is_left) race.missing = missing;
     }
   }
-  execution_->judge_races_by(std::nullopt);
+  execution_->set_model(model);
 }
 
 bool Explorer::is_interrupted() const {

@@ -5,6 +5,10 @@
 #include <absl/strings/str_cat.h>
 #include <xxhash.h>
 
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
 #include "emu/strategies.h"
 
 namespace emu {
@@ -79,6 +83,35 @@ class ReplayStrategy final : public Strategy {
   std::unique_ptr<Strategy> rest_ = make_round_robin_strategy();
 };
 
+// Takes what is wished for as soon as it is enabled, in the order of the wishes; then deliveries
+// before steps.
+class WishStrategy final : public Strategy {
+ public:
+  explicit WishStrategy(std::vector<Decision> wishes) : wishes_(std::move(wishes)) {}
+
+  void begin(std::int32_t, std::uint64_t) override {}
+  std::size_t choose(const std::vector<Transition>& enabled) override {
+    for (std::size_t i = 0; i < wishes_.size(); ++i) {
+      const auto found = std::find_if(enabled.begin(), enabled.end(), [&](const Transition& t) {
+        return t.decision == wishes_[i];
+      });
+      if (found == enabled.end()) continue;
+      wishes_.erase(wishes_.begin() + static_cast<std::ptrdiff_t>(i));
+      return static_cast<std::size_t>(found - enabled.begin());
+    }
+    const auto order = [](const Transition& t) {
+      return std::tuple(!t.decision.is_delivery(), t.decision.rank, t.decision.piece);
+    };
+    const auto first =
+        std::min_element(enabled.begin(), enabled.end(),
+                         [&](const auto& a, const auto& b) { return order(a) < order(b); });
+    return static_cast<std::size_t>(first - enabled.begin());
+  }
+
+ private:
+  std::vector<Decision> wishes_;
+};
+
 }  // namespace
 
 std::uint64_t program_hash(std::string_view canonical) {
@@ -143,6 +176,10 @@ absl::StatusOr<ReplayToken> decode(std::string_view text, std::uint64_t expected
 
 std::unique_ptr<Strategy> make_replay_strategy(std::vector<Decision> decisions) {
   return std::make_unique<ReplayStrategy>(std::move(decisions));
+}
+
+std::unique_ptr<Strategy> make_wish_strategy(std::vector<Decision> wishes) {
+  return std::make_unique<WishStrategy>(std::move(wishes));
 }
 
 }  // namespace emu

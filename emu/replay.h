@@ -32,6 +32,9 @@ absl::StatusOr<ReplayToken> decode(std::string_view text, std::uint64_t expected
 // Chooses the token's decisions one by one. Gives up when one is not enabled (the program has
 // changed since), and goes on round-robin when they have run out.
 std::unique_ptr<Strategy> make_replay_strategy(std::vector<Decision> decisions);
+// The same where it can be: a decision that is not enabled waits until it is, and deliveries go
+// first when nothing that is left is. Never gives up. Costs the square of the decisions.
+std::unique_ptr<Strategy> make_wish_strategy(std::vector<Decision> wishes);
 
 }  // namespace emu
 

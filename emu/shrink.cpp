@@ -4,7 +4,6 @@
 #include <map>
 #include <set>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -14,35 +13,6 @@ namespace emu {
 namespace {
 
 constexpr std::uint64_t kMostDecisions = 5000;  // longer schedules are left as they are
-
-// Takes what is wished for as soon as it is enabled, in the order of the wishes; then deliveries
-// before steps.
-class WishStrategy final : public Strategy {
- public:
-  explicit WishStrategy(std::vector<Decision> wishes) : wishes_(std::move(wishes)) {}
-
-  void begin(std::int32_t, std::uint64_t) override {}
-  std::size_t choose(const std::vector<Transition>& enabled) override {
-    for (std::size_t i = 0; i < wishes_.size(); ++i) {
-      const auto found = std::find_if(enabled.begin(), enabled.end(), [&](const Transition& t) {
-        return t.decision == wishes_[i];
-      });
-      if (found == enabled.end()) continue;
-      wishes_.erase(wishes_.begin() + static_cast<std::ptrdiff_t>(i));
-      return static_cast<std::size_t>(found - enabled.begin());
-    }
-    const auto order = [](const Transition& t) {
-      return std::tuple(!t.decision.is_delivery(), t.decision.rank, t.decision.piece);
-    };
-    const auto first =
-        std::min_element(enabled.begin(), enabled.end(),
-                         [&](const auto& a, const auto& b) { return order(a) < order(b); });
-    return static_cast<std::size_t>(first - enabled.begin());
-  }
-
- private:
-  std::vector<Decision> wishes_;
-};
 
 // What must stay: how the run ended, and its first race, or what is wrong with its first output.
 class SameFinding {
@@ -123,8 +93,8 @@ class Shrinker {
     if (attempts_ == most_attempts_) return false;
     ++attempts_;
     Footprints footprints;
-    WishStrategy strategy(wishes);
-    RecordedRun run = explorer_.record(strategy, 0, &footprints);
+    const auto strategy = make_wish_strategy(wishes);
+    RecordedRun run = explorer_.record(*strategy, 0, &footprints);
     if (!same_.holds(run)) return false;
     Schedule schedule = read(footprints);
     if (found_ && schedule.size >= best_.size) return false;

@@ -1,5 +1,7 @@
 #include "tools/html_report.h"
 
+#include <absl/strings/str_replace.h>
+
 #include <string_view>
 
 #include "tools/json_report.h"
@@ -10,12 +12,8 @@ namespace tools {
 std::string html_report(const Findings& findings) {
   constexpr std::string_view kPlace = "@@DATA@@";
   std::string page(kReportPage);
-  // Nothing in the data may end the script element that holds it.
-  std::string data;
-  for (const char c : json_report(findings)) {
-    if (c == '/' && !data.empty() && data.back() == '<') data.push_back('\\');
-    data.push_back(c);
-  }
+  // In JSON a '<' stands only in strings; written so, it can neither end nor open an element.
+  const std::string data = absl::StrReplaceAll(json_report(findings), {{"<", "\\u003c"}});
   return page.replace(page.find(kPlace), kPlace.size(), data);
 }
 

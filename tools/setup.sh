@@ -6,6 +6,8 @@ symrace_root=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/.." 
 
 symrace_packages=(g++ cmake ninja-build libboost-dev libboost-context-dev libabsl-dev libeigen3-dev
   nlohmann-json3-dev libxxhash-dev libbenchmark-dev doctest-dev libcli11-dev)
+# What the tests look with: at JSON, at HTML, at a replay under a debugger.
+symrace_test_packages=(python3-minimal gdb chromium)
 
 symrace_say() { printf 'symrace: %s\n' "$*" >&2; }
 

@@ -4,6 +4,7 @@
 #ifndef SYMRACE_TESTS_EMU_RACE_SCENARIOS_H_
 #define SYMRACE_TESTS_EMU_RACE_SCENARIOS_H_
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <span>
@@ -91,7 +92,7 @@ enum class Orders : std::uint8_t { kNothing, kReleased, kEverything };
 //   o: the op under test; O: the op, and a use of what it has read; f: fence; b: barrier
 //   1, 2: AtomicAdd to B's cell 1, 2; s: Set of B's cell 1; c: AtomicAdd to C's cell 1
 //   w, W: waits until own cell 1 is >= 1, 2; x: until own cell 2 is >= 1
-//   t: tests own cell 1, and ends if that fails; i: tests it, and goes on
+//   t: tests own cell 1 for >= 1, and ends if that fails; i, I: tests for >= 1, 2, and goes on
 struct Sync {
   const char* name;
   Orders orders;
@@ -113,6 +114,7 @@ inline constexpr Sync kSyncs[] = {
     {"a wait on a third rank", Orders::kNothing, "another rank is awaited", "o1", "xo", "2"},
     {"a fence", Orders::kNothing, "a fence tells no peer", "of", "o"},
     {"a test, ignored", Orders::kNothing, "B goes on if it fails", "o1", "io", "", true},
+    {"a test that never holds", Orders::kNothing, "the test fails", "o1", "Io"},
     {"two signals, one awaited", Orders::kNothing, "the first is enough", "1o1", "wo", "", true},
     {"two ranks' signals, one awaited", Orders::kNothing, "C's is enough", "o1", "wo", "1", true},
     {"two ranks' Sets, one awaited", Orders::kNothing, "C's is enough", "os", "wo", "s", true},
@@ -393,65 +395,85 @@ inline void perform(const OpInfo& op, Role slice, const Rect& rect, Role me, con
   };
   using enum pld::AtomicType;
   switch (op.op) {
+    // clang-format off
     case Op::kLoad:
-      if (one_element) {
-        pl::read(data, at, where);
-      } else {
-        pl::load(data, at, shape, where);
-      }
+      if (one_element) { pl::read(data, at, where); } else { pl::load(data, at, shape, where); }
       break;
     case Op::kStore:
-      if (one_element) {
-        pl::write(data, at, 1, where);
-      } else {
-        pl::store(ones(), at, data, None_, where);
-      }
+      if (one_element) { pl::write(data, at, 1, where); return; }
+      pl::store(ones(), at, data, None_, where);
       break;
-    case Op::kStoreAdd:
-      pl::store(ones(), at, data, Add, where);
-      break;
+    case Op::kStoreAdd: pl::store(ones(), at, data, Add, where); break;
     case Op::kRemoteLoad: {
       const auto tile = pld::tile::remote_load(data, peer, at, shape, where);
       if (use) pl::add(tile, 1);
       break;
     }
-    case Op::kRemoteStore:
-      pld::tile::remote_store(ones(), data, peer, at, None_, where);
-      break;
-    case Op::kRemoteAdd:
-      pld::tile::remote_store(ones(), data, peer, at, Add, where);
-      break;
+    case Op::kRemoteStore: pld::tile::remote_store(ones(), data, peer, at, None_, where); break;
+    case Op::kRemoteAdd: pld::tile::remote_store(ones(), data, peer, at, Add, where); break;
     case Op::kRemoteAddFloat:
       pld::tile::remote_store(pl::full<float>(shape, 1), windows.floats, peer, at, Add, where);
       break;
     case Op::kPut:
-    case Op::kPutChunked:
-      put(peer, at, aside, None_);
-      break;
-    case Op::kPutAdd:
-      put(peer, at, aside, Add);
-      break;
-    case Op::kPutSource:
-      put(other, aside, at, None_);
-      break;
-    case Op::kGetSource:
-      get(peer, aside, at);
-      break;
-    case Op::kGetDestination:
-      get(other, at, aside);
-      break;
+    case Op::kPutChunked: put(peer, at, aside, None_); break;
+    case Op::kPutAdd: put(peer, at, aside, Add); break;
+    case Op::kPutSource: put(other, aside, at, None_); break;
+    case Op::kGetSource: get(peer, aside, at); break;
+    case Op::kGetDestination: get(other, at, aside); break;
     case Op::kNotifySet:
       pld::system::notify(data, peer, at, 1, pld::NotifyOp::Set, where);
       break;
     case Op::kNotifyAdd:
       pld::system::notify(data, peer, at, 1, pld::NotifyOp::AtomicAdd, where);
       break;
-    case Op::kWait:
-      pld::system::wait(data, at, 0, pld::WaitCmp::Ge, where);
-      break;
-    case Op::kTest:
-      pld::system::test(data, at, 0, pld::WaitCmp::Ge, where);
-      break;
+    case Op::kWait: pld::system::wait(data, at, 0, pld::WaitCmp::Ge, where); break;
+    case Op::kTest: pld::system::test(data, at, 0, pld::WaitCmp::Ge, where); break;
+      // clang-format on
+  }
+}
+
+// The rank's part in the scenario: the letters of its Sync.
+inline void play(const Scenario& scenario, const Cast& ranks, const Windows& windows) {
+  const std::int32_t me = my_rank();
+  const auto role = static_cast<Role>(std::find(ranks.begin(), ranks.end(), me) - ranks.begin());
+  const auto notify = [&](Role peer, std::int64_t cell, pld::NotifyOp op) {
+    pld::system::notify(windows.signal, ranks[static_cast<std::size_t>(peer)], {0, cell}, 1, op);
+  };
+  const auto wait = [&](std::int64_t cell, std::int32_t least) {
+    pld::system::wait(windows.signal, {0, cell}, least, pld::WaitCmp::Ge);
+  };
+  const auto test = [&](std::int32_t least) {
+    return pld::system::test(windows.signal, {0, 1}, least, pld::WaitCmp::Ge);
+  };
+  const auto perform_own = [&](bool use) {
+    const bool first = role == Role::kA;
+    perform(first ? *scenario.first : *scenario.second,
+            first ? scenario.first_slice : scenario.second_slice,
+            first ? scenario.first_rect : scenario.second_rect, role, ranks, use,
+            first ? kFirstOp : kSecondOp, windows);
+  };
+  const Sync& sync = *scenario.sync;
+  const char* steps = role == Role::kA ? sync.a : role == Role::kB ? sync.b : sync.c;
+  for (; *steps != 0; ++steps) {
+    switch (*steps) {
+      // clang-format off
+      case 'o': perform_own(false); break;
+      case 'O': perform_own(true); break;
+      case 'f': pld::system::fence(); break;
+      case 'b': pld::tensor::barrier(windows.signal); break;
+      case '1': notify(Role::kB, 1, pld::NotifyOp::AtomicAdd); break;
+      case '2': notify(Role::kB, 2, pld::NotifyOp::AtomicAdd); break;
+      case 's': notify(Role::kB, 1, pld::NotifyOp::Set); break;
+      case 'c': notify(Role::kC, 1, pld::NotifyOp::AtomicAdd); break;
+      case 'w': wait(1, 1); break;
+      case 'W': wait(1, 2); break;
+      case 'x': wait(2, 1); break;
+      case 't': if (!test(1)) return; break;
+      case 'i': test(1); break;
+      case 'I': test(2); break;
+      default: FAIL("no such step: ", *steps);
+        // clang-format on
+    }
   }
 }
 
