@@ -28,8 +28,9 @@ std::unique_ptr<symrace::Program> make_step_05(std::int32_t ranks, std::int64_t 
 }
 
 void explore(benchmark::State& state, symrace::Program& program, std::int32_t ranks,
-             emu::VehicleKind vehicle) {
-  auto explorer = emu::Explorer::create(program, ranks, {.vehicle = vehicle});
+             emu::VehicleKind vehicle, bool races = false) {
+  auto explorer =
+      emu::Explorer::create(program, ranks, {.vehicle = vehicle, .detect_races = races});
   if (!explorer.ok()) {
     state.SkipWithError(std::string(explorer.status().message()).c_str());
     return;
@@ -51,12 +52,15 @@ void explore(benchmark::State& state, symrace::Program& program, std::int32_t ra
 }
 
 void explore(benchmark::State& state, std::int32_t ranks, std::int64_t size,
-             emu::VehicleKind vehicle) {
-  explore(state, *make_step_05(ranks, size), ranks, vehicle);
+             emu::VehicleKind vehicle, bool races = false) {
+  explore(state, *make_step_05(ranks, size), ranks, vehicle, races);
 }
 
 void FiberVehicle(benchmark::State& state) { explore(state, 2, 64, emu::VehicleKind::kFiber); }
 BENCHMARK(FiberVehicle);
+// The same with race detection on, as runs of a2a3sim have it.
+void Races(benchmark::State& state) { explore(state, 2, 64, emu::VehicleKind::kFiber, true); }
+BENCHMARK(Races);
 void ThreadVehicle(benchmark::State& state) { explore(state, 2, 64, emu::VehicleKind::kThread); }
 BENCHMARK(ThreadVehicle)->UseRealTime();
 
@@ -65,6 +69,10 @@ void Ranks(benchmark::State& state) {
   explore(state, static_cast<std::int32_t>(state.range(0)), 64, emu::VehicleKind::kFiber);
 }
 BENCHMARK(Ranks)->Arg(2)->Arg(8)->Arg(64)->Arg(384);
+void RacesAtRanks(benchmark::State& state) {
+  explore(state, static_cast<std::int32_t>(state.range(0)), 64, emu::VehicleKind::kFiber, true);
+}
+BENCHMARK(RacesAtRanks)->Arg(8)->Arg(64)->Arg(384);
 
 // A reset costs what the last schedule touched: one cell here, whatever the size of the window.
 class IdleWindow final : public symrace::Program {
