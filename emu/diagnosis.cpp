@@ -221,7 +221,8 @@ std::vector<Finding> diagnose(const RecordedRun& run, const Model& model,
 
 std::string finding_text(const Finding& finding) {
   std::string text =
-      absl::StrCat(std::string(finding_name(finding.kind)), ": ", finding.title, "\n");
+      absl::StrCat(std::string(finding_name(finding.kind)), ": ", finding.title,
+                   finding.count > 1 ? absl::StrCat(" (", finding.count, " times)") : "", "\n");
   if (!finding.places.empty()) {
     std::size_t widths[3] = {0, 0, 0};
     const auto cells = [](const Finding::Place& place) {

@@ -220,16 +220,16 @@ bool ExhaustiveStrategy::next() {
   return false;
 }
 
-ScheduleCount ExhaustiveStrategy::equivalent_schedules() const {
+ScheduleCount ExhaustiveStrategy::equivalent_schedules(std::size_t& budget) const {
   const std::size_t events = footprints_.steps().size() - 1;
-  if (events > 64) return {1, false};
+  if (events > 64 || budget == 0) return {1, false};
   std::vector<std::uint64_t> before(events, 0);
   for (std::size_t i = 0; i < events; ++i) {
     for (std::size_t j = 0; j < events; ++j) {
       if (has(before_[i + 1], j + 1)) before[i] |= std::uint64_t{1} << j;
     }
   }
-  return linear_extensions(before);
+  return linear_extensions(before, budget);
 }
 
 }  // namespace emu

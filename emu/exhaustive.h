@@ -36,8 +36,8 @@ class ExhaustiveStrategy final : public Strategy {
 
   // To be called after each schedule, whose footprints are those given to the constructor.
   void ended();
-  // How many schedules that execution stands for.
-  ScheduleCount equivalent_schedules() const;
+  // How many schedules that execution stands for; `budget` as of linear_extensions().
+  ScheduleCount equivalent_schedules(std::size_t& budget) const;
   // Sets out for the next execution; false when all have been visited.
   bool next();
 

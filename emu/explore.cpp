@@ -14,6 +14,7 @@
 
 namespace emu {
 
+constexpr std::size_t kMostCounting = 200000;   // steps, to count naive schedules: some 20 ms
 constexpr std::uint64_t kProgressEvery = 4096;  // schedules
 
 absl::StatusOr<std::unique_ptr<Explorer>> Explorer::create(symrace::Program& program,
@@ -159,6 +160,7 @@ Exploration Explorer::exhaust(
   Exploration sum;
   Footprints footprints;
   ExhaustiveStrategy strategy(footprints);
+  std::size_t counting = kMostCounting;
   const auto start = std::chrono::steady_clock::now();
   for (std::uint64_t runs = 1;; ++runs) {
     if (is_interrupted()) {
@@ -172,7 +174,7 @@ Exploration Explorer::exhaust(
       sum.decisions += result.decisions;
     } else {
       if (visit) visit(result, footprints);
-      sum.naive += strategy.equivalent_schedules();
+      if (bounds.counts_naive) sum.naive += strategy.equivalent_schedules(counting);
       const bool had_failure = sum.first_failure.has_value();
       const bool last = count(sum, std::move(result), stop_at_first_failure);
       if (!had_failure && sum.first_failure) {

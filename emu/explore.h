@@ -29,6 +29,7 @@ struct Seeds {
 struct Bounds {
   std::uint64_t max_executions = 0;                  // 0: none
   std::chrono::steady_clock::duration time_limit{};  // 0: none
+  bool counts_naive = true;  // Exploration::naive: costs about as much as the executions
 };
 
 struct Exploration {

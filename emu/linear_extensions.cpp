@@ -30,12 +30,11 @@ std::string ScheduleCount::text() const {
   return known ? digits : "more than " + digits;
 }
 
-ScheduleCount linear_extensions(const std::vector<std::uint64_t>& before, std::size_t most_states) {
-  if (before.size() > 64) return {1, false};
+ScheduleCount linear_extensions(const std::vector<std::uint64_t>& before, std::size_t& budget) {
+  if (before.size() > 64 || budget == 0) return {1, false};
   // Layer k: every set of k events that is closed under `before`, with the ways to reach it. Sums
   // are exact integers, so that the table's order does not matter.
   absl::flat_hash_map<std::uint64_t, absl::uint128> layer = {{0, 1}};
-  std::size_t states = 1;
   for (std::size_t k = 0; k < before.size(); ++k) {
     absl::flat_hash_map<std::uint64_t, absl::uint128> next;
     for (const auto& [set, ways] : layer) {
@@ -46,8 +45,11 @@ ScheduleCount linear_extensions(const std::vector<std::uint64_t>& before, std::s
         sum = saturating_sum(sum, ways);
       }
     }
-    states += next.size();
-    if (states > most_states) return {1, false};
+    if (next.size() >= budget) {
+      budget = 0;
+      return {1, false};
+    }
+    budget -= next.size();
     layer.swap(next);
   }
   return {layer.begin()->second, layer.begin()->second != absl::Uint128Max()};

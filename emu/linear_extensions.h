@@ -20,10 +20,10 @@ struct ScheduleCount {
   std::string text() const;
 };
 
-// `before[i]`: bit j set when event j comes before event i. Gives up (count 1, not known) above 64
-// events, or when more than `most_states` sets of events that can be a schedule's beginning exist.
-ScheduleCount linear_extensions(const std::vector<std::uint64_t>& before,
-                                std::size_t most_states = 20000);
+// `before[i]`: bit j set when event j comes before event i. Takes what it costs, one for each set
+// of events that a schedule can begin with, from `budget`; gives up (count 1, not known) when that
+// is used up, and above 64 events.
+ScheduleCount linear_extensions(const std::vector<std::uint64_t>& before, std::size_t& budget);
 
 }  // namespace emu
 
