@@ -38,6 +38,9 @@ struct Access {
   bool in_own_view = false;
   bool reads_source_late = false;  // the source of a put under a model that reads it on landing
   std::uint32_t event = 0;         // of the event log, when one is kept
+  // Of a signal what it adds or sets; of a wait what it expects.
+  std::int32_t value = 0;
+  pld::WaitCmp cmp = pld::WaitCmp::Ge;
 
   bool lands() const { return piece != 0; }
   bool writes() const { return kind != AccessKind::kRead && kind != AccessKind::kWait; }

@@ -38,7 +38,7 @@ Event make_event(Event::Kind kind, symrace::OpKind op, std::int32_t rank, std::i
 std::int32_t EmulatedFabric::me() const { return rank_.context.rank; }
 
 void EmulatedFabric::observe(AccessKind kind, std::int32_t target, const WindowRegion& region,
-                             const Site& site) {
+                             const Site& site, std::int32_t value, pld::WaitCmp cmp) {
   if (!execution_.observing()) return;
   Access access;
   access.kind = kind;
@@ -48,16 +48,19 @@ void EmulatedFabric::observe(AccessKind kind, std::int32_t target, const WindowR
   access.region = region;
   access.where = site.where;
   access.event = execution_.next_event();
+  access.value = value;
+  access.cmp = cmp;
   execution_.access(access);
 }
 
-void EmulatedFabric::observe_wait(const Cell& cell, bool passed, const Site& site) {
+void EmulatedFabric::observe_wait(const Cell& cell, std::int32_t expected, pld::WaitCmp cmp,
+                                  bool passed, const Site& site) {
   if (!execution_.observing()) return;
   // What it saw comes before it: also what the signal that it saw came after.
   if (passed && execution_.detector() != nullptr) {
     execution_.detector()->waited(me(), cell.offset);
   }
-  observe(AccessKind::kWait, me(), cell_region(cell), site);
+  observe(AccessKind::kWait, me(), cell_region(cell), site, expected, cmp);
 }
 
 void EmulatedFabric::observe_own_landed(const WindowRegion& region) {
@@ -313,7 +316,7 @@ void EmulatedFabric::notify(std::int32_t peer, const Cell& cell, std::int32_t va
     execution_.signal(peer, cell.offset, value, op);
     execution_.wrote(peer, cell_region(cell));
     observe(op == pld::NotifyOp::Set ? AccessKind::kSignalSet : AccessKind::kSignalAdd, peer,
-            cell_region(cell), site);
+            cell_region(cell), site, value);
     if (execution_.detector() != nullptr) {
       execution_.detector()->signalled(me(), peer, cell.offset, op);
     }
@@ -345,7 +348,7 @@ void EmulatedFabric::wait(const Cell& cell, std::int32_t expected, pld::WaitCmp 
                    .expected = expected,
                    .cmp = cmp};
   execution_.step(rank_);
-  observe_wait(cell, true, site);
+  observe_wait(cell, expected, cmp, true, site);
   if (execution_.recording()) log_cell(site, me(), cell, execution_.own_cell(me(), cell));
 }
 
@@ -359,7 +362,7 @@ bool EmulatedFabric::test(const Cell& cell, std::int32_t expected, pld::WaitCmp 
     rank_.has_failed_test = true;
     rank_.last_failed_test = rank_.pending;
   }
-  observe_wait(cell, passed, site);
+  observe_wait(cell, expected, cmp, passed, site);
   log_cell(site, me(), cell, actual);
   return passed;
 }
@@ -378,7 +381,7 @@ void EmulatedFabric::fence(const Site& site) {
 void EmulatedFabric::add_to_own_cell(const Cell& cell, std::int32_t delta, const Site& site) {
   // No step: it commutes with the peers' adds, and nobody but this rank reads its cells.
   execution_.memory().add_to_cell(me(), cell.offset, delta);
-  observe(AccessKind::kSignalAdd, me(), cell_region(cell), site);
+  observe(AccessKind::kSignalAdd, me(), cell_region(cell), site, delta);
   log_cell(site, me(), cell, delta);
 }
 

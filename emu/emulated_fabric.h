@@ -66,14 +66,16 @@ class EmulatedFabric final : public symrace::Fabric {
 
   // Tells an access in the rank's own step, before its event is logged.
   void observe(AccessKind kind, std::int32_t target, const symrace::WindowRegion& region,
-               const symrace::Site& site);
+               const symrace::Site& site, std::int32_t value = 0,
+               pld::WaitCmp cmp = pld::WaitCmp::Ge);
   void observe_write(std::int32_t target, const symrace::WindowRegion& region,
                      pld::AtomicType atomic, const symrace::Site& site) {
     observe(atomic == pld::AtomicType::Add ? AccessKind::kAdd : AccessKind::kWrite, target, region,
             site);
   }
   // A look at own cell; what it passed orders.
-  void observe_wait(const symrace::Cell& cell, bool passed, const symrace::Site& site);
+  void observe_wait(const symrace::Cell& cell, std::int32_t expected, pld::WaitCmp cmp, bool passed,
+                    const symrace::Site& site);
   // A step that could only run once own writes to `region` had landed.
   void observe_own_landed(const symrace::WindowRegion& region);
   void log_act(const symrace::Site& site, std::int32_t target, const symrace::WindowRegion& region,

@@ -342,6 +342,7 @@ void Execution::observe_landing(const Piece& piece, std::uint32_t slot) {
   access.piece = piece.number;
   access.region = piece.region;
   access.where = piece.where;
+  access.value = piece.value;
   access.event = next_event();
   const auto tell = [&](AccessKind kind) {
     access.kind = kind;
@@ -437,6 +438,8 @@ void Execution::tell_stuck_waits() {
     wait.rank = wait.target = rank.context.rank;
     wait.region = cell_region(rank.pending.cell);
     wait.where = rank.pending.site.where;
+    wait.value = rank.pending.expected;
+    wait.cmp = rank.pending.cmp;
     footprints_->stuck(wait);
   }
 }

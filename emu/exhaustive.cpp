@@ -43,6 +43,18 @@ bool ExhaustiveStrategy::Node::was_asleep(Decision decision) const {
                      [&](const Branch* branch) { return branch->decision == decision; });
 }
 
+void ExhaustiveStrategy::restart() {
+  replay_ = 0;
+  ordered_ = 0;
+}
+
+ExhaustiveStrategy::Branch* ExhaustiveStrategy::new_branch() {
+  if (free_branches_.empty()) return &branches_.emplace_back();
+  Branch* branch = free_branches_.back();
+  free_branches_.pop_back();
+  return branch;
+}
+
 void ExhaustiveStrategy::begin(std::int32_t ranks, std::uint64_t) {
   used_ = 0;
   last_step_.resize(static_cast<std::size_t>(ranks));
@@ -62,6 +74,7 @@ std::size_t ExhaustiveStrategy::choose(const std::vector<Transition>& enabled) {
   Node& node = nodes_[depth];
   node.enabled.clear();
   node.sleep.clear();
+  free_branches_.insert(free_branches_.end(), node.done.begin(), node.done.end());
   node.done.clear();
   node.backtrack.clear();
   for (const Transition& transition : enabled) node.enabled.push_back(transition.decision);
@@ -85,8 +98,8 @@ void ExhaustiveStrategy::fall_asleep(Node& child, const Node& parent) const {
   for (const Branch* branch : parent.sleep) {
     if (!dependent(branch->footprint, taken)) child.sleep.push_back(branch);
   }
-  for (const Branch& branch : parent.done) {
-    if (!dependent(branch.footprint, taken)) child.sleep.push_back(&branch);
+  for (const Branch* branch : parent.done) {
+    if (!dependent(branch->footprint, taken)) child.sleep.push_back(branch);
   }
 }
 
@@ -133,13 +146,42 @@ void ExhaustiveStrategy::find_races(std::size_t event, Decision decision,
     const std::span<const Access> other = footprints_.accesses(footprints_.steps()[earlier]);
     if (!forced(other, footprint)) {
       if (!dependent(other, footprint)) continue;
-      reverse(earlier, event, decision, before);
+      if (could_run_before(earlier, event, footprint)) reverse(earlier, event, decision, before);
     }
     for (std::size_t word = 0; word < before_[earlier].size(); ++word) {
       before[word] |= before_[earlier][word];
     }
     set(before, earlier);
   }
+}
+
+// A wait for a count of at least n, on a cell that peers only count up: without `first` and what
+// comes after it, the count is at most that of all the others. What would raise it further has
+// another order than in this execution, which is to be found first.
+bool ExhaustiveStrategy::could_run_before(std::size_t first, std::size_t second,
+                                          std::span<const Access> footprint) const {
+  const Access& wait = footprint.front();
+  if (wait.kind != AccessKind::kWait || wait.op == symrace::OpKind::kTest ||
+      wait.cmp != pld::WaitCmp::Ge) {
+    return true;
+  }
+  std::int64_t most = 0;
+  for (std::size_t event = 1; event < second; ++event) {
+    for (const Access& access : footprints_.accesses(footprints_.steps()[event])) {
+      if (access.target != wait.target || !access.writes() ||
+          !symrace::overlaps(access.region, wait.region)) {
+        continue;
+      }
+      const bool own_clear = access.rank == wait.rank && !access.lands();
+      if (access.kind != AccessKind::kSignalAdd || access.region.offset != wait.region.offset ||
+          (access.value < 0 && !own_clear)) {
+        return true;
+      }
+      const bool counts = event < first || (event != first && !has(before_[event], first));
+      if (counts) most += access.value;
+    }
+  }
+  return most >= wait.value;
 }
 
 void ExhaustiveStrategy::reverse(std::size_t first, std::size_t second, Decision second_decision,
@@ -205,10 +247,13 @@ bool ExhaustiveStrategy::next() {
   for (std::size_t depth = used_; depth-- > 0;) {
     Node& node = nodes_[depth];
     const std::span<const Access> taken = footprints_.accesses(footprints_.steps()[depth + 1]);
-    node.done.push_back({node.chosen, {taken.begin(), taken.end()}});
+    Branch* explored = new_branch();
+    explored->decision = node.chosen;
+    explored->footprint.assign(taken.begin(), taken.end());
+    node.done.push_back(explored);
     for (const Decision& decision : node.backtrack) {
-      const bool done = std::any_of(node.done.begin(), node.done.end(), [&](const Branch& branch) {
-        return branch.decision == decision;
+      const bool done = std::any_of(node.done.begin(), node.done.end(), [&](const Branch* branch) {
+        return branch->decision == decision;
       });
       if (done || node.was_asleep(decision)) continue;
       node.chosen = decision;

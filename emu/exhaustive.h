@@ -31,6 +31,9 @@ class ExhaustiveStrategy final : public Strategy {
  public:
   explicit ExhaustiveStrategy(Footprints& footprints) : footprints_(footprints) {}
 
+  // Forgets all executions: the next schedule is the first of another exploration.
+  void restart();
+
   void begin(std::int32_t ranks, std::uint64_t seed) override;
   std::size_t choose(const std::vector<Transition>& enabled) override;
 
@@ -50,7 +53,7 @@ class ExhaustiveStrategy final : public Strategy {
   struct Node {
     std::vector<Decision> enabled;
     std::vector<const Branch*> sleep;  // explored before, and independent of all since
-    std::deque<Branch> done;           // explored from here; addresses are kept by `sleep`
+    std::vector<Branch*> done;         // explored from here
     std::vector<Decision> backtrack;   // to be explored from here, the present one included
     Decision chosen;
     bool was_asleep(Decision decision) const;
@@ -64,9 +67,17 @@ class ExhaustiveStrategy final : public Strategy {
   // Races of an event with those before it; adds what conflicts to `before`.
   void find_races(std::size_t event, Decision decision, std::span<const Access> footprint,
                   Bits& before);
+  // False when `second`, a wait that `first` has counted up for, could not run before it, whatever
+  // else of this execution did.
+  bool could_run_before(std::size_t first, std::size_t second,
+                        std::span<const Access> footprint) const;
   void reverse(std::size_t first, std::size_t second, Decision second_decision, const Bits& before);
 
+  Branch* new_branch();
+
   Footprints& footprints_;
+  std::deque<Branch> branches_;  // all there ever were; addresses are kept
+  std::vector<Branch*> free_branches_;
   std::deque<Node> nodes_;
   std::size_t used_ = 0;     // nodes of the schedule that runs
   std::size_t replay_ = 0;   // decisions to repeat, the new branch included

@@ -158,8 +158,9 @@ Exploration Explorer::exhaust(
     const std::function<void(std::uint64_t)>& progress,
     const std::function<void(const RunResult&, const Footprints&)>& visit) {
   Exploration sum;
-  Footprints footprints;
-  ExhaustiveStrategy strategy(footprints);
+  if (!exhaustive_) exhaustive_ = std::make_unique<ExhaustiveStrategy>(footprints_);
+  ExhaustiveStrategy& strategy = *exhaustive_;
+  strategy.restart();
   std::size_t counting = kMostCounting;
   const auto start = std::chrono::steady_clock::now();
   for (std::uint64_t runs = 1;; ++runs) {
@@ -167,19 +168,19 @@ Exploration Explorer::exhaust(
       sum.interrupted = true;
       break;
     }
-    RunResult result = execution_->run(strategy, sum.schedules, nullptr, &footprints);
+    RunResult result = execution_->run(strategy, sum.schedules, nullptr, &footprints_);
     strategy.ended();
     if (result.outcome == Outcome::kAbandoned) {
       ++sum.abandoned;
       sum.decisions += result.decisions;
     } else {
-      if (visit) visit(result, footprints);
+      if (visit) visit(result, footprints_);
       if (bounds.counts_naive) sum.naive += strategy.equivalent_schedules(counting);
       const bool had_failure = sum.first_failure.has_value();
       const bool last = count(sum, std::move(result), stop_at_first_failure);
       if (!had_failure && sum.first_failure) {
-        for (std::size_t i = 1; i < footprints.steps().size(); ++i) {
-          sum.first_failure_decisions.push_back(footprints.steps()[i].decision);
+        for (std::size_t i = 1; i < footprints_.steps().size(); ++i) {
+          sum.first_failure_decisions.push_back(footprints_.steps()[i].decision);
         }
       }
       if (last) {

@@ -58,6 +58,7 @@ struct Exploration {
 };
 
 class Execution;
+class ExhaustiveStrategy;
 
 // Owns a heap and an execution for one program at one rank count; reusable over schedules.
 class Explorer {
@@ -96,6 +97,9 @@ class Explorer {
   std::unique_ptr<Execution> execution_;
   const std::atomic<bool>* interrupt_ = nullptr;
   std::optional<Profile> profile_;
+  // Of exhaust(): kept, so that another one allocates nothing.
+  Footprints footprints_;
+  std::unique_ptr<ExhaustiveStrategy> exhaustive_;
 };
 
 }  // namespace emu
