@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <tuple>
 
 #include "core/error.h"
 #include "emu/stuck.h"
@@ -34,20 +36,59 @@ std::string op_at(const Access& access) {
                       symrace::short_location(access.where));
 }
 
-bool is_chunked(const RecordedRun& run, const Access& access) {
-  const auto pieces =
-      std::count_if(run.log.events.begin(), run.log.events.end(), [&](const Event& event) {
-        return event.kind == Event::Kind::kIssue && event.rank == access.rank &&
-               event.op == access.op && same_line(event.where, access.where);
-      });
-  return access.op == OpKind::kPut && pieces > 1;
+// What a put at this line moves beside this piece: nothing, or other chunks of it.
+struct Chunks {
+  bool several = false;
+  bool is_last = true;
+};
+Chunks chunks_of(const RecordedRun& run, const Access& access) {
+  Chunks chunks;
+  if (access.op != OpKind::kPut) return chunks;
+  const std::uint64_t offset = access.region.offset - access.region.window->offset;
+  for (const Event& event : run.log.events) {
+    if (event.kind != Event::Kind::kIssue || event.rank != access.rank || event.op != access.op ||
+        !same_line(event.where, access.where)) {
+      continue;
+    }
+    if (event.offset != offset) chunks.several = true;
+    if (event.offset > offset) chunks.is_last = false;
+  }
+  return chunks;
 }
 
-// Whether what the reader may see is older data, and not zeros: its output tells, where it is
-// wrong; else whether the bytes had been written before either access of the race.
+// A wait that passed on what a Set had left behind, and a wait before it had seen already: the cell
+// was not cleared between two uses.
+bool has_leftover_signal(const EventLog& log) {
+  struct Cell {
+    bool is_set = false;   // by the last signal
+    bool is_seen = false;  // by a wait since then
+  };
+  std::map<std::tuple<std::int32_t, std::int32_t, std::uint64_t>, Cell> cells;
+  for (const Event& event : log.events) {
+    if (event.window < 0) continue;
+    Cell& cell = cells[{event.target, event.window, event.offset}];
+    const bool acts = event.kind == Event::Kind::kAct;
+    if (event.op == OpKind::kNotify && (acts || event.kind == Event::Kind::kLand)) {
+      cell = {event.sets, false};
+    } else if (event.op == OpKind::kWait && acts) {
+      if (cell.is_set && cell.is_seen) return true;
+      cell.is_seen = true;
+    }
+  }
+  return false;
+}
+
+// Whether what the reader may see is older data, and not zeros: a wrong output tells, the reader's
+// own first; else whether the bytes had been written before either access of the race.
 bool had_earlier_data(const RecordedRun& run, const Access& read, const Access& write) {
+  const symrace::Mismatch* wrong = nullptr;
   for (const symrace::Mismatch& mismatch : run.result.mismatches) {
-    if (mismatch.rank == read.rank) return mismatch.identity != "zeros";
+    if (wrong == nullptr || mismatch.rank == read.rank) wrong = &mismatch;
+    if (mismatch.rank == read.rank) break;
+  }
+  if (wrong != nullptr) {
+    if (wrong->identity.find("data") != std::string::npos) return true;
+    if (wrong->identity.find("zeros") != std::string::npos) return false;
   }
   const auto begin = static_cast<std::uint64_t>(read.region.offset - read.region.window->offset);
   const std::uint64_t end = begin + static_cast<std::uint64_t>(read.region.extent.span());
@@ -73,7 +114,7 @@ std::string_view key_of_read_write(const RecordedRun& run, const Access& read,
   const bool earlier = had_earlier_data(run, read, write);
   if (pulls) return earlier ? "stale-round" : "zeros";
   if (read.op == OpKind::kPut) return "overwritten";
-  if (write.op == OpKind::kPut) return is_chunked(run, write) ? "torn" : "stale-dst";
+  if (write.op == OpKind::kPut) return chunks_of(run, write).several ? "torn" : "stale-dst";
   return "stale-slice";
 }
 
@@ -81,6 +122,15 @@ std::string_view key_of_read_write(const RecordedRun& run, const Access& read,
 bool is_lost_update(const Race& race) {
   return race.kind == RaceKind::kWriteWrite && race.first.op == OpKind::kRemoteStore &&
          race.second.op == OpKind::kRemoteStore && same_line(race.first.where, race.second.where);
+}
+
+// The reader stores to the same place by the same line as the writer: both update it by hand.
+bool updates_too(const RecordedRun& run, const Access& read, const Access& write) {
+  if (read.op != OpKind::kRemoteLoad || write.op != OpKind::kRemoteStore) return false;
+  return std::any_of(run.log.events.begin(), run.log.events.end(), [&](const Event& event) {
+    return event.op == write.op && event.rank == read.rank && event.target == write.target &&
+           same_line(event.where, write.where);
+  });
 }
 
 std::string_view key_of(const RecordedRun& run, const Race& race) {
@@ -102,18 +152,16 @@ std::string_view key_of(const RecordedRun& run, const Race& race) {
       break;
   }
   if (race.missing == MissingOrder::kReadRelease) return "load-overwritten";
+  if (has_leftover_signal(run.log)) return "second-call";
   if (race.missing == MissingOrder::kWriteRelease) {
-    return is_chunked(run, write) ? "partial-put" : "notify-overtakes";
+    const Chunks chunks = chunks_of(run, write);
+    return chunks.several && chunks.is_last ? "partial-put" : "notify-overtakes";
   }
   if (race.kind == RaceKind::kAtomicPlain) return "sum";
   if (race.kind == RaceKind::kWriteWrite) {
     return is_lost_update(race) ? "lost-update" : "overwritten";
   }
-  const bool of_lost_update =
-      std::any_of(run.result.races.begin(), run.result.races.end(), [&](const Race& other) {
-        return is_lost_update(other) && same_line(other.first.where, write.where);
-      });
-  if (of_lost_update) return "lost-update";
+  if (updates_too(run, read, write)) return "lost-update";
   return key_of_read_write(run, read, write);
 }
 
@@ -158,30 +206,42 @@ Finding explain_race(const RecordedRun& run, const Race& race, const Model& mode
   return finding;
 }
 
-// A wrong output that no race explains: what its data are tells.
-Finding explain_mismatch(const RecordedRun& run) {
+// A wrong output, by what its data are; no symptom where they tell nothing.
+Finding explain_mismatch(const RecordedRun& run, bool looked_for_races) {
   Finding finding;
   finding.kind = Finding::Kind::kMismatch;
-  const std::string& identity = run.result.mismatches.front().identity;
-  const bool moves_slices = std::any_of(
+  // A row that is another's input tells the most.
+  const symrace::Mismatch* telling = &run.result.mismatches.front();
+  for (const symrace::Mismatch& mismatch : run.result.mismatches) {
+    if (mismatch.identity.find("where the golden is") == std::string::npos) continue;
+    telling = &mismatch;
+    break;
+  }
+  const std::string& identity = telling->identity;
+  const bool by_put_or_get = std::any_of(
       run.log.events.begin(), run.log.events.end(),
       [](const Event& event) { return event.op == OpKind::kPut || event.op == OpKind::kGet; });
   std::string_view key;
   if (identity.find("where the golden is") != identity.npos) {
-    key = moves_slices ? "golden-behind" : "wrong-direction";
+    key = by_put_or_get ? "golden-behind" : "wrong-direction";
   } else if (identity.find("the sum of") != identity.npos) {
     key = "sum";
-  } else if (identity.find("mixture") != identity.npos) {
-    key = "torn";
-  } else if (identity.find("'s input") != identity.npos ||
-             identity.find("old data") != identity.npos) {
+  } else if (has_leftover_signal(run.log)) {
+    key = "second-call";
+  } else if (looked_for_races && identity.find("'s input") != identity.npos) {
     key = "wrong-rank";
   }
   finding.symptom = find_symptom(key);
   finding.title = finding.symptom != nullptr ? std::string(finding.symptom->text)
                                              : absl::StrCat("the output is ", identity);
-  finding.missing =
-      "no two accesses of this schedule race: the data are moved in order, but not the right ones";
+  if (!looked_for_races) {
+    finding.missing =
+        "races were not looked for (--races off); with them, what is unordered is told";
+  } else if (run.result.races.empty()) {
+    finding.missing =
+        "no two accesses of this schedule race: what is moved is not what should be, or not in the "
+        "order of the program that was meant";
+  }
   if (finding.symptom != nullptr) finding.fix = std::string(finding.symptom->fix);
   return finding;
 }
@@ -202,18 +262,38 @@ std::string_view finding_name(Finding::Kind kind) {
   return "finding";
 }
 
-std::vector<Finding> diagnose(const RecordedRun& run, const Model& model,
-                              const std::vector<Race>& counts) {
+std::vector<Finding> diagnose(const RecordedRun& run, const Options& options,
+                              const std::vector<Race>& of_all) {
   std::vector<Finding> findings;
   for (const Race& race : run.result.races) {
-    Finding finding = explain_race(run, race, model);
-    for (const Race& counted : counts) {
+    Finding finding = explain_race(run, race, options.model);
+    for (const Race& counted : of_all) {
       if (same_lines(counted, race)) finding.count = counted.count;
     }
     findings.push_back(std::move(finding));
   }
-  if (run.result.outcome == Outcome::kMismatch && findings.empty()) {
-    findings.push_back(explain_mismatch(run));
+  const auto is_of_wrong_output = [&](const Finding& finding) {
+    return std::any_of(run.result.mismatches.begin(), run.result.mismatches.end(),
+                       [&](const symrace::Mismatch& mismatch) {
+                         return std::any_of(finding.places.begin(), finding.places.end(),
+                                            [&](const Finding::Place& place) {
+                                              return place.rank == mismatch.rank &&
+                                                     place.access == AccessKind::kRead;
+                                            });
+                       });
+  };
+  std::stable_partition(findings.begin(), findings.end(), is_of_wrong_output);
+  if (run.result.outcome == Outcome::kMismatch) {
+    Finding finding = explain_mismatch(run, options.detect_races);
+    // Beside races only what they do not explain: data that are moved the wrong way.
+    const bool is_news = findings.empty() || (finding.symptom != nullptr &&
+                                              (finding.symptom->key == "golden-behind" ||
+                                               finding.symptom->key == "wrong-direction" ||
+                                               finding.symptom->key == "sum"));
+    const bool is_known = std::any_of(findings.begin(), findings.end(), [&](const Finding& other) {
+      return other.symptom == finding.symptom;
+    });
+    if (is_news && !is_known) findings.push_back(std::move(finding));
   }
   if (!run.result.stuck.empty()) findings.push_back(explain_stuck(run));
   return findings;

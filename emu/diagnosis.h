@@ -44,10 +44,10 @@ struct Finding {
 // "race", "mismatch", "deadlock", "step-bound".
 std::string_view finding_name(Finding::Kind kind);
 
-// All that `run` showed, races first. `model` is the one it ran under. `counts`: races whose counts
-// stand for those of this run, as of a whole exploration.
-std::vector<Finding> diagnose(const RecordedRun& run, const Model& model,
-                              const std::vector<Race>& counts = {});
+// All that `run` showed, races first, those of wrong outputs before others. `options`: what it ran
+// under. `of_all`: the races of the exploration that it is of, whose counts stand for its own.
+std::vector<Finding> diagnose(const RecordedRun& run, const Options& options,
+                              const std::vector<Race>& of_all = {});
 
 // The finding as text, a line each: the title first, the others indented.
 std::string finding_text(const Finding& finding);

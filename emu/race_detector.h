@@ -4,6 +4,7 @@
 //
 // What orders, beside a rank's program order:
 //   - issue: what a rank knew when it issued a transfer comes before the transfer's landing;
+//   - same bytes: a piece lands after the earlier pieces of its rank that it must not overtake;
 //   - release: a notify lands after the rank's earlier pieces that the model says it releases;
 //   - signal: a wait (or a test that passes) comes after the signals that it sees: AtomicAdd joins
 //     the cell's clock, Set replaces it;

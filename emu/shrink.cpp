@@ -13,6 +13,7 @@ namespace emu {
 namespace {
 
 constexpr std::uint64_t kMostDecisions = 5000;  // longer schedules are left as they are
+constexpr std::uint64_t kMostWork = 200000;     // decisions of all attempts
 
 // What must stay: how the run ended, and its first race, or what is wrong with its first output.
 class SameFinding {
@@ -188,7 +189,8 @@ Shrunk shrink(Explorer& explorer, const RecordedRun& run, std::uint64_t most_att
     shrunk.run = run;
     return shrunk;
   }
-  Shrinker shrinker(explorer, run, most_attempts);
+  const std::uint64_t attempts = kMostWork / (run.decisions.size() + 1) + 10;
+  Shrinker shrinker(explorer, run, std::min(most_attempts, attempts));
   if (!shrinker.try_wishes(run.decisions)) {  // not reproducible: left as it is
     shrunk.run = run;
     return shrunk;

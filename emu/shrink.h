@@ -29,7 +29,7 @@ struct Shrunk {
 };
 
 // `run` failed (an output that differs, a race, a deadlock). Tries at most `most_attempts`
-// schedules; the result is a function of the run alone.
+// schedules, fewer when they are long; the result is a function of the run alone.
 Shrunk shrink(Explorer& explorer, const RecordedRun& run, std::uint64_t most_attempts = 1000);
 
 }  // namespace emu

@@ -49,6 +49,11 @@ absl::StatusOr<std::unique_ptr<Strategy>> strategy_of(const ExploreOptions& opti
       options.strategy);
 }
 
+// The windows go with the engine; places are kept by the findings.
+void detach(std::vector<Race>& races) {
+  for (Race& race : races) race.first.region.window = race.second.region.window = nullptr;
+}
+
 void show_first_failure(ExploreResult& result, Explorer& explorer, Strategy* strategy,
                         const ExploreOptions& options) {
   const Exploration& sum = result.exploration;
@@ -60,8 +65,10 @@ void show_first_failure(ExploreResult& result, Explorer& explorer, Strategy* str
     return;
   }
   if (options.shrink) result.run = shrink(explorer, *result.run).run;
-  result.findings = diagnose(*result.run, options.model, sum.races);
+  result.findings = diagnose(
+      *result.run, {.model = options.model, .detect_races = options.detect_races}, sum.races);
   result.replay_token = encode({program_hash(canonical(options)), result.run->decisions});
+  detach(result.run->result.races);
 }
 
 }  // namespace
@@ -126,6 +133,7 @@ ExploreResult explore(symrace::Program& program, const ExploreOptions& options) 
   if (result.exploration.first_failure) {
     show_first_failure(result, **explorer, strategy->get(), options);
   }
+  detach(result.exploration.races);
   return result;
 }
 

@@ -70,6 +70,7 @@ class ExploreResult {
   // The report: counts, then the first failure in full.
   std::string text() const;
 
+  // Windows in Race are null here: the findings have their names and ranges.
   std::string error;               // bad options, or a kernel that asked for the impossible
   Exploration exploration;         // the counts
   std::vector<Finding> findings;   // of the first failing schedule, shrunk

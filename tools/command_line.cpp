@@ -200,6 +200,13 @@ void read_output_flags(const Flags& flags, RunRequest& request) {
     if (path->empty()) {
       throw UsageError(flag, ": the file name is empty; expected a file, or - for stdout");
     }
+    for (const auto& [other, its_path] : files) {
+      if (other == flag) break;
+      if (*its_path == *path && *path != "-") {
+        throw UsageError(other, " and ", flag, " both write '", *path,
+                         "'; expected a file for each");
+      }
+    }
     if (*path != "-") continue;
     if (to_stdout != nullptr) {
       throw UsageError(to_stdout, " and ", flag, " both write to stdout; expected one of them");
@@ -274,6 +281,9 @@ Request parse_explain(const std::vector<std::string>& words, const Flags& engine
   for (const emu::Symptom& known : emu::symptoms()) keys.push_back(known.key);
   if (words.size() > 2 || words[0] != kExplain) {
     throw UsageError("explain: takes one symptom; expected 'a2a3sim explain SYMPTOM'");
+  }
+  for (const emu::Symptom& known : emu::symptoms()) {
+    if (known.program == symptom) return ExplainRequest{std::string(known.key)};
   }
   if (emu::find_symptom(symptom) == nullptr) {
     throw UsageError("explain: unknown symptom '", symptom, "'",

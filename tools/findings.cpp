@@ -20,6 +20,11 @@ bool Findings::interrupted() const {
   return run && run->result.outcome == emu::Outcome::kInterrupted;
 }
 
+bool Findings::stopped_short() const {
+  return request.is_exhaustive() && exploration && exploration->failed == 0 &&
+         exploration->end != emu::Exploration::End::kComplete;
+}
+
 std::string Findings::error() const {
   if (!run || run->result.outcome != emu::Outcome::kError) return "";
   if (!exploration) return run->result.error;
@@ -64,12 +69,13 @@ std::string canonical_program(const RunRequest& request) {
   return text.str();
 }
 
-std::string replay_command(const RunRequest& request, const emu::RecordedRun& run) {
+std::string replay_command(const RunRequest& request, const emu::RecordedRun& run,
+                           bool by_token_only) {
   std::ostringstream text;
   text << request.command;
   if (!request.replay_token.empty()) {
     text << " --replay " << request.replay_token;
-  } else if (run.decisions.size() > kLongestToken && !request.is_exhaustive()) {
+  } else if (run.decisions.size() > kLongestToken && !by_token_only) {
     text << " --seed " << run.result.seed << " --strategy " << request.strategy;
   } else {
     text << " --replay "

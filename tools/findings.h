@@ -10,6 +10,7 @@
 #include "emu/diagnosis.h"
 #include "emu/explore.h"
 #include "emu/run.h"
+#include "emu/shrink.h"
 #include "tools/command_line.h"
 
 namespace tools {
@@ -18,13 +19,14 @@ struct Findings {
   const RunRequest& request;
   std::optional<emu::Exploration> exploration = {};  // with --seeds, or exhaustive
   std::optional<emu::DeterminismCheck> determinism = {};
-  // The only run, or the first that failed, shrunk; then it has `shrunk_from` decisions less.
-  std::optional<emu::RecordedRun> run = {};
-  std::optional<std::uint64_t> shrunk_from = {};
-  std::vector<emu::Finding> findings = {};  // of `run`
-  std::string replay_command = {};          // of `run`
+  std::optional<emu::RecordedRun> run = {};  // the only one, or the first that failed
+  std::optional<emu::Shrunk> shrunk = {};    // `run` is its simpler schedule
+  std::vector<emu::Finding> findings = {};   // of `run`
+  std::string replay_command = {};           // of `run`
 
   bool interrupted() const;
+  // An exhaustive exploration that found nothing, and did not visit all.
+  bool stopped_short() const;
   // The error that ended everything, in one line; empty when there was none.
   std::string error() const;
 };
@@ -38,8 +40,10 @@ std::string hex(std::uint64_t hash);
 // Names everything a schedule depends on beside its decisions; hashed into a replay token.
 std::string canonical_program(const RunRequest& request);
 
-// The command that repeats `run`: by token, or by seed when a token would be too long to copy.
-std::string replay_command(const RunRequest& request, const emu::RecordedRun& run);
+// The command that repeats `run`: by token, or by seed when a token would be too long to copy and
+// the seed gives that schedule.
+std::string replay_command(const RunRequest& request, const emu::RecordedRun& run,
+                           bool by_token_only);
 
 }  // namespace tools
 

@@ -229,7 +229,10 @@ Json run_json(const Findings& findings, const emu::RecordedRun& run) {
       {"replay", findings.replay_command},
       {"events", Json::array()},
   };
-  if (findings.shrunk_from) json["shrunk_from"] = *findings.shrunk_from;
+  if (findings.shrunk) {
+    json["shrunk_from"] = {{"late", findings.shrunk->before.late},
+                           {"switches", findings.shrunk->before.switches}};
+  }
   for (const auto& finding : findings.findings) {
     json["findings"].push_back(finding_json(finding));
   }

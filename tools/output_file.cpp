@@ -11,18 +11,21 @@
 namespace tools {
 namespace {
 
-absl::Status failure(const std::string& path, int error) {
-  return absl::InvalidArgumentError(absl::StrCat("--json: cannot write '", path,
+absl::Status cannot_write(const char* flag, const std::string& path, int error) {
+  return absl::InvalidArgumentError(absl::StrCat(flag, ": cannot write '", path,
                                                  "': ", std::strerror(error),
                                                  "; expected a writable file, or - for stdout"));
 }
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<OutputFile>> OutputFile::open(const std::string& path) {
+absl::Status OutputFile::failure(int error) const { return cannot_write(flag_, path_, error); }
+
+absl::StatusOr<std::unique_ptr<OutputFile>> OutputFile::open(const char* flag,
+                                                             const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-  if (descriptor < 0) return failure(path, errno);
-  return std::unique_ptr<OutputFile>(new OutputFile(path, descriptor));
+  if (descriptor < 0) return cannot_write(flag, path, errno);
+  return std::unique_ptr<OutputFile>(new OutputFile(flag, path, descriptor));
 }
 
 OutputFile::~OutputFile() {
@@ -31,16 +34,16 @@ OutputFile::~OutputFile() {
 
 absl::Status OutputFile::write(std::string_view text) {
   struct stat info {};
-  if (fstat(descriptor_, &info) != 0) return failure(path_, errno);
-  if (S_ISREG(info.st_mode) && ftruncate(descriptor_, 0) != 0) return failure(path_, errno);
+  if (fstat(descriptor_, &info) != 0) return failure(errno);
+  if (S_ISREG(info.st_mode) && ftruncate(descriptor_, 0) != 0) return failure(errno);
   while (!text.empty()) {
     const ssize_t written = ::write(descriptor_, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return failure(path_, errno);
+    if (written < 0) return failure(errno);
     text.remove_prefix(static_cast<std::size_t>(written));
   }
   // Some file systems tell of a full disk only here.
-  if (::close(std::exchange(descriptor_, -1)) != 0) return failure(path_, errno);
+  if (::close(std::exchange(descriptor_, -1)) != 0) return failure(errno);
   return absl::OkStatus();
 }
 

@@ -14,7 +14,9 @@ namespace tools {
 class OutputFile {
  public:
   // Opens or makes it, and leaves what it holds until write().
-  static absl::StatusOr<std::unique_ptr<OutputFile>> open(const std::string& path);
+  // `flag`: the one that names it, for messages.
+  static absl::StatusOr<std::unique_ptr<OutputFile>> open(const char* flag,
+                                                          const std::string& path);
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
   ~OutputFile();
@@ -23,8 +25,11 @@ class OutputFile {
   absl::Status write(std::string_view text);
 
  private:
-  OutputFile(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
+  OutputFile(const char* flag, std::string path, int descriptor)
+      : flag_(flag), path_(std::move(path)), descriptor_(descriptor) {}
+  absl::Status failure(int error) const;
 
+  const char* flag_;
   std::string path_;
   int descriptor_;
 };

@@ -46,8 +46,13 @@ void print_headline(std::ostream& out, const Findings& findings, const emu::Reco
     out << " · seed " << run.result.seed;
   }
   out << " · " << Counted{run.result.decisions, "decision", "decisions"};
-  if (findings.shrunk_from) out << ", shrunk from " << *findings.shrunk_from;
   out << " · trace " << hex(run.trace_hash) << '\n';
+  if (findings.shrunk) {
+    const emu::ScheduleSize& before = findings.shrunk->before;
+    const emu::ScheduleSize& after = findings.shrunk->after;
+    out << "shrunk: late deliveries from " << before.late << " to " << after.late
+        << ", switches between ranks from " << before.switches << " to " << after.switches << '\n';
+  }
 }
 
 void print_failures(std::ostream& out, const emu::Exploration& sum, bool with_races) {
@@ -85,6 +90,7 @@ void print_exhaustive(std::ostream& out, const Findings& findings) {
   if (complete && sum.failed == 0) {
     out << "verified: all " << sum.schedules << " executions, model " << model << '\n';
   } else {
+    if (findings.stopped_short()) out << "not verified: ";
     out << sum.failed << " of " << executions << " failed: ";
     print_failures(out, sum, request.options.detect_races);
     out << "; model " << model << '\n';
@@ -103,9 +109,15 @@ void print_exhaustive(std::ostream& out, const Findings& findings) {
       out << "these are all executions\n";
     }
   }
-  out << "naive enumeration: " << sum.naive.text() << " schedules for "
-      << (sum.schedules == 1 ? "this one" : "these") << "; "
-      << Counted{sum.abandoned, "schedule", "schedules"} << " given up as known\n";
+  // A bound that is no news is none.
+  const bool counted = sum.naive.known || sum.naive.count > absl::uint128{sum.schedules};
+  out << "naive enumeration: ";
+  if (counted) {
+    out << sum.naive.text() << " schedules for " << (sum.schedules == 1 ? "this one" : "these");
+  } else {
+    out << "not counted";
+  }
+  out << "; " << Counted{sum.abandoned, "schedule", "schedules"} << " given up as known\n";
 }
 
 void print_determinism(std::ostream& out, const Findings& findings) {

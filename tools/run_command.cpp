@@ -76,21 +76,22 @@ absl::Status find(Findings& findings, emu::Explorer& explorer, emu::Strategy* st
       findings.run = explorer.record(*strategy, sum.first_failure->seed);
     }
     if (request.shrinks && findings.run->result.outcome != emu::Outcome::kError) {
-      const std::uint64_t decisions = findings.run->result.decisions;
       emu::Shrunk shrunk = emu::shrink(explorer, *findings.run);
-      if (shrunk.after < shrunk.before) findings.shrunk_from = decisions;
-      findings.run = std::move(shrunk.run);
+      // Else the failure stays as it was found.
+      if (!interrupt_flag() && shrunk.after < shrunk.before) findings.shrunk = std::move(shrunk);
+      if (findings.shrunk) findings.run = findings.shrunk->run;
     }
   }
   findings.findings =
-      emu::diagnose(*findings.run, request.options.model,
+      emu::diagnose(*findings.run, request.options,
                     findings.exploration ? findings.exploration->races : std::vector<emu::Race>{});
-  findings.replay_command = replay_command(request, *findings.run);
+  findings.replay_command = replay_command(request, *findings.run,
+                                           request.is_exhaustive() || findings.shrunk.has_value());
   return absl::OkStatus();
 }
 
 int exit_status(const Findings& findings) {
-  if (findings.interrupted()) return kExitInterrupted;
+  if (findings.interrupted() || interrupt_flag()) return kExitInterrupted;
   if (findings.determinism) return findings.determinism->divergence ? kExitFinding : kExitOk;
   if (findings.exploration) return findings.exploration->failed > 0 ? kExitFinding : kExitOk;
   return findings.findings.empty() ? kExitOk : kExitFinding;
@@ -98,6 +99,7 @@ int exit_status(const Findings& findings) {
 
 // A file that was asked for beside the text report, and what makes its contents.
 struct Output {
+  const char* flag = nullptr;
   const std::string* path = nullptr;
   std::string (*text)(const Findings&) = nullptr;
   std::unique_ptr<OutputFile> file = nullptr;  // null: stdout
@@ -108,13 +110,14 @@ struct Output {
 // Opens them all before any work is done.
 absl::StatusOr<std::vector<Output>> open_outputs(const RunRequest& request) {
   std::vector<Output> outputs;
-  for (Output& output : std::array<Output, 4>{{{&request.json_path, json_report},
-                                               {&request.sarif_path, sarif_report},
-                                               {&request.trace_path, chrome_trace},
-                                               {&request.report_path, html_report}}}) {
+  for (Output& output : std::array<Output, 4>{{{"--json", &request.json_path, json_report},
+                                               {"--sarif", &request.sarif_path, sarif_report},
+                                               {"--trace", &request.trace_path, chrome_trace},
+                                               {"--report", &request.report_path, html_report}}}) {
     if (output.path->empty()) continue;
     if (!output.to_stdout()) {
-      absl::StatusOr<std::unique_ptr<OutputFile>> file = OutputFile::open(*output.path);
+      absl::StatusOr<std::unique_ptr<OutputFile>> file =
+          OutputFile::open(output.flag, *output.path);
       if (!file.ok()) return file.status();
       output.file = *std::move(file);
     }
@@ -138,7 +141,7 @@ absl::StatusOr<int> report(const Findings& findings, const std::vector<Output>& 
   }
   if (const std::string error = findings.error(); !error.empty()) return absl::AbortedError(error);
   const int status = exit_status(findings);
-  if (status == kExitOk) out << "OK\n";
+  if (status == kExitOk && !findings.stopped_short()) out << "OK\n";
   return status;
 }
 

@@ -38,6 +38,22 @@ std::string place_text(const emu::Finding::Place& place) {
          std::to_string(place.target) + "'s " + place.range;
 }
 
+// Where a finding without accesses is shown: at a stuck rank's op, or at the last op of a rank
+// whose output differs.
+std::source_location where_of(const emu::RecordedRun& run) {
+  if (!run.result.stuck.empty()) return run.result.stuck.front().where;
+  std::source_location where;
+  for (const emu::Event& event : run.log.events) {
+    const bool is_own =
+        event.kind == emu::Event::Kind::kIssue || event.kind == emu::Event::Kind::kAct;
+    if (is_own && !run.result.mismatches.empty() &&
+        event.rank == run.result.mismatches.front().rank) {
+      where = event.where;
+    }
+  }
+  return where;
+}
+
 Json result_json(const emu::Finding& finding, const Findings& findings) {
   std::string message = finding.title + ".";
   for (const std::string& detail : finding.details) message += " " + detail + ".";
@@ -59,9 +75,8 @@ Json result_json(const emu::Finding& finding, const Findings& findings) {
     }
   }
   if (finding.places.empty() && findings.run) {
-    for (const emu::StuckRank& stuck : findings.run->result.stuck) {
-      result["locations"].push_back(location_json(stuck.where.file_name(), stuck.where.line()));
-      break;
+    if (const std::source_location where = where_of(*findings.run); where.line() != 0) {
+      result["locations"].push_back(location_json(where.file_name(), where.line()));
     }
   }
   if (!related.empty()) result["relatedLocations"] = std::move(related);
@@ -80,7 +95,10 @@ std::string sarif_report(const Findings& findings) {
   }
   const Json driver = {
       {"name", "symrace"}, {"version", SYMRACE_VERSION}, {"rules", std::move(rules)}};
-  const Json run = {{"tool", {{"driver", driver}}}, {"results", std::move(results)}};
+  const bool successful = !findings.interrupted() && findings.error().empty();
+  const Json run = {{"tool", {{"driver", driver}}},
+                    {"invocations", {{{"executionSuccessful", successful}}}},
+                    {"results", std::move(results)}};
   const Json report = {{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
                        {"version", "2.1.0"},
                        {"runs", {run}}};

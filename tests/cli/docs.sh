@@ -20,7 +20,8 @@ for page in "$root"/README.md "$root"/docs/*.md; do
   while IFS= read -r line; do
     case $line in
       '```console') inside=1 ;;
-      '```') inside=0 ;;
+      '```' | '```sh' | '```cpp') inside=0 ;;
+      *'```'*) fail "${page#"$root"/}: an unknown fence: $line" ;;
       *)
         if [ "$inside" = 1 ]; then
           case $line in

@@ -87,8 +87,20 @@ holds 'own send stands after its wait'
 run "$a2a3sim" "${bug[@]}" --json - --trace -
 expect_status 2
 expect_equal "$err" 'a2a3sim: --json and --trace both write to stdout; expected one of them'
+run "$a2a3sim" "${bug[@]}" --json "$scratch/x" --trace "$scratch/x"
+expect_status 2
+expect_equal "$err" "a2a3sim: --json and --trace both write '$scratch/x'; expected a file for each"
 run "$a2a3sim" "${bug[@]}" --report "$scratch/none/report.html"
 expect_status 2
 expect_equal "$out" ''
+expect_line "$err" "a2a3sim: --report: cannot write '.*': .*"
+
+# A wrong output without a race has a place too; a run that an error ended is no clean one.
+run "$a2a3sim" -d 0-2 bug_05_pull_push_confused --sarif "$scratch/run.sarif"
+expect_status 1
+grep -q '"startLine"' "$scratch/run.sarif" || fail "$ran: no place"
+run "$a2a3sim" -d 0,1 bug_06_transfer_too_large --sarif "$scratch/run.sarif"
+expect_status 2
+grep -q '"executionSuccessful": false' "$scratch/run.sarif" || fail "$ran: a clean run"
 
 finish

@@ -143,16 +143,12 @@ inline void RandomKernel::run(Data data, Data signal) const {
     const RandomOp& op = mine[i];
     const std::source_location& at = kPlaces[static_cast<std::size_t>(me * kMostOps) + i];
     const auto id = static_cast<std::int32_t>(100 * (me + 1)) + static_cast<std::int32_t>(i);
-    const pld::TransferOptions transfer = {.dst_offsets = pl::Offsets{0, op.col},
-                                           .src_offsets = pl::Offsets{1, op.other},
-                                           .shape = pl::Shape{1, op.cols},
-                                           .chunk_rows = op.chunked ? 1 : 0,
-                                           .chunk_cols = op.chunked ? 1 : 0};
-    const pld::TransferOptions pull = {.dst_offsets = pl::Offsets{1, op.other},
-                                       .src_offsets = pl::Offsets{0, op.col},
-                                       .shape = pl::Shape{1, op.cols},
-                                       .chunk_rows = op.chunked ? 1 : 0,
-                                       .chunk_cols = op.chunked ? 1 : 0};
+    pld::TransferOptions transfer = {.dst_offsets = pl::Offsets{0, op.col},
+                                     .src_offsets = pl::Offsets{1, op.other},
+                                     .shape = pl::Shape{1, op.cols},
+                                     .chunk_rows = op.chunked ? 1 : 0,
+                                     .chunk_cols = op.chunked ? 1 : 0};
+    if (op.what == Do::kGet) std::swap(transfer.dst_offsets, transfer.src_offsets);
     switch (op.what) {
       case Do::kLoad:
         pl::load(data, {0, op.col}, {1, op.cols}, at);
@@ -178,7 +174,7 @@ inline void RandomKernel::run(Data data, Data signal) const {
         pld::tensor::put(data, op.peer, data, pld::AtomicType::Add, transfer, at);
         break;
       case Do::kGet:
-        pld::tensor::get(data, op.peer, data, pull, at);
+        pld::tensor::get(data, op.peer, data, transfer, at);
         break;
       case Do::kNotifyAdd:
         pld::system::notify(signal, op.peer, {0, op.cell}, op.value, pld::NotifyOp::AtomicAdd, at);
