@@ -99,6 +99,13 @@ void Explorer::find_missing_orders(RecordedRun& run) {
   execution_->set_model(model);
 }
 
+bool Exploration::is_better_shown(const RunResult& now) const {
+  if (now.outcome == Outcome::kInterrupted) return false;
+  if (now.outcome == Outcome::kOk && now.races.empty()) return false;
+  if (!first_failure || now.outcome == Outcome::kError) return true;
+  return first_failure->outcome == Outcome::kOk && now.outcome != Outcome::kOk;
+}
+
 bool Explorer::is_interrupted() const {
   return interrupt_ != nullptr && interrupt_->load(std::memory_order_relaxed);
 }
@@ -134,7 +141,7 @@ bool Explorer::count(Exploration& sum, RunResult result, bool stop_at_first_fail
   }
   const bool error = result.outcome == Outcome::kError;
   if (!error) ++sum.failed;
-  if (!sum.first_failure || error) sum.first_failure = std::move(result);
+  if (sum.is_better_shown(result)) sum.first_failure = std::move(result);
   return error || stop_at_first_failure;
 }
 
@@ -176,9 +183,10 @@ Exploration Explorer::exhaust(
     } else {
       if (visit) visit(result, footprints_);
       if (bounds.counts_naive) sum.naive += strategy.equivalent_schedules(counting);
-      const bool had_failure = sum.first_failure.has_value();
+      const bool is_better_shown = sum.is_better_shown(result);
       const bool last = count(sum, std::move(result), stop_at_first_failure);
-      if (!had_failure && sum.first_failure) {
+      if (is_better_shown) {
+        sum.first_failure_decisions.clear();
         for (std::size_t i = 1; i < footprints_.steps().size(); ++i) {
           sum.first_failure_decisions.push_back(footprints_.steps()[i].decision);
         }

@@ -39,7 +39,8 @@ struct Exploration {
   std::uint64_t deadlocks = 0;
   std::uint64_t step_bounds = 0;
   bool interrupted = false;
-  // The lowest seed whose schedule failed or raced; an error ends the exploration.
+  // The one to be shown: of the lowest seed whose output is wrong or that got stuck; where there is
+  // none, of the lowest that raced; an error ends the exploration.
   std::optional<RunResult> first_failure;
   // The decisions of that schedule, where a seed does not give them (exhaustive).
   std::vector<Decision> first_failure_decisions;
@@ -53,6 +54,8 @@ struct Exploration {
   std::uint64_t abandoned = 0;  // schedules given up since all that could follow was known
   ScheduleCount naive;          // schedules that those executions stand for
 
+  // Whether `now`, of a higher seed, is to be shown in place of first_failure.
+  bool is_better_shown(const RunResult& now) const;
   // Not counting races: what a look at the outputs shows.
   std::uint64_t failures() const { return mismatches + deadlocks + step_bounds; }
 };

@@ -62,7 +62,7 @@ class Work {
     sum_.failed += part.failed;
     merge(sum_.races, part.races);
     const bool is_error = part.first_failure && part.first_failure->outcome == Outcome::kError;
-    if (part.first_failure && (!sum_.first_failure || is_error)) {
+    if (part.first_failure && sum_.is_better_shown(*part.first_failure)) {
       sum_.first_failure = std::move(part.first_failure);
     }
     sum_.interrupted = part.interrupted;

@@ -15,6 +15,8 @@ template <class... Visitors>
 struct Overloaded : Visitors... {
   using Visitors::operator()...;
 };
+template <class... Visitors>
+Overloaded(Visitors...) -> Overloaded<Visitors...>;  // clang 16 wants it said
 
 // What a token must agree with.
 std::string canonical(const ExploreOptions& options) {
