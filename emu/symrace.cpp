@@ -56,12 +56,12 @@ void detach(std::vector<Race>& races) {
   for (Race& race : races) race.first.region.window = race.second.region.window = nullptr;
 }
 
-void show_first_failure(ExploreResult& result, Explorer& explorer, Strategy* strategy,
-                        const ExploreOptions& options) {
+void show_failure(ExploreResult& result, const RunResult& failure, Explorer& explorer,
+                  Strategy* strategy, const ExploreOptions& options) {
   const Exploration& sum = result.exploration;
   const auto replay = make_replay_strategy(sum.first_failure_decisions);
   Strategy& again = strategy != nullptr ? *strategy : *replay;
-  result.run = explorer.record(again, sum.first_failure->seed);
+  result.run = explorer.record(again, failure.seed);
   if (result.run->result.outcome == Outcome::kError) {
     result.error = result.run->result.error;
     return;
@@ -132,8 +132,8 @@ ExploreResult explore(symrace::Program& program, const ExploreOptions& options) 
                       options.stop_at_first_failure};
     result.exploration = (*explorer)->explore(**strategy, seeds);
   }
-  if (result.exploration.first_failure) {
-    show_first_failure(result, **explorer, strategy->get(), options);
+  if (const auto& failure = result.exploration.first_failure) {
+    show_failure(result, *failure, **explorer, strategy->get(), options);
   }
   detach(result.exploration.races);
   return result;

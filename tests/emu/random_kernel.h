@@ -42,58 +42,8 @@ struct RandomOp {
 };
 
 inline constexpr std::int32_t kMostOps = 16;  // a rank
-inline constexpr std::source_location kPlaces[3 * kMostOps] = {
-    // clang-format off
-    std::source_location::current(),
-    std::source_location::current(),
-    std::source_location::current(),
-    std::source_location::current(),
-    std::source_location::current(),
-    std::source_location::current(),
-    std::source_location::current(),
-    std::source_location::current(),
-    std::source_location::current(),
-    std::source_location::current(),
-    std::source_location::current(),
-    std::source_location::current(),
-    std::source_location::current(),
-    std::source_location::current(),
-    std::source_location::current(),
-    std::source_location::current(),
-    std::source_location::current(),
-    std::source_location::current(),
-    std::source_location::current(),
-    std::source_location::current(),
-    std::source_location::current(),
-    std::source_location::current(),
-    std::source_location::current(),
-    std::source_location::current(),
-    std::source_location::current(),
-    std::source_location::current(),
-    std::source_location::current(),
-    std::source_location::current(),
-    std::source_location::current(),
-    std::source_location::current(),
-    std::source_location::current(),
-    std::source_location::current(),
-    std::source_location::current(),
-    std::source_location::current(),
-    std::source_location::current(),
-    std::source_location::current(),
-    std::source_location::current(),
-    std::source_location::current(),
-    std::source_location::current(),
-    std::source_location::current(),
-    std::source_location::current(),
-    std::source_location::current(),
-    std::source_location::current(),
-    std::source_location::current(),
-    std::source_location::current(),
-    std::source_location::current(),
-    std::source_location::current(),
-    std::source_location::current(),
-    // clang-format on
-};
+// A source line an op, rank by rank.
+extern const std::source_location kPlaces[3 * kMostOps];
 
 // The op of a rank that stands at `where`, as rank * kMostOps + index.
 inline std::int32_t op_at(const std::source_location& where) {

@@ -1,0 +1,58 @@
+#include "tests/emu/random_kernel.h"
+
+namespace emu::testing {
+
+const std::source_location kPlaces[3 * kMostOps] = {
+    // clang-format off
+    std::source_location::current(),
+    std::source_location::current(),
+    std::source_location::current(),
+    std::source_location::current(),
+    std::source_location::current(),
+    std::source_location::current(),
+    std::source_location::current(),
+    std::source_location::current(),
+    std::source_location::current(),
+    std::source_location::current(),
+    std::source_location::current(),
+    std::source_location::current(),
+    std::source_location::current(),
+    std::source_location::current(),
+    std::source_location::current(),
+    std::source_location::current(),
+    std::source_location::current(),
+    std::source_location::current(),
+    std::source_location::current(),
+    std::source_location::current(),
+    std::source_location::current(),
+    std::source_location::current(),
+    std::source_location::current(),
+    std::source_location::current(),
+    std::source_location::current(),
+    std::source_location::current(),
+    std::source_location::current(),
+    std::source_location::current(),
+    std::source_location::current(),
+    std::source_location::current(),
+    std::source_location::current(),
+    std::source_location::current(),
+    std::source_location::current(),
+    std::source_location::current(),
+    std::source_location::current(),
+    std::source_location::current(),
+    std::source_location::current(),
+    std::source_location::current(),
+    std::source_location::current(),
+    std::source_location::current(),
+    std::source_location::current(),
+    std::source_location::current(),
+    std::source_location::current(),
+    std::source_location::current(),
+    std::source_location::current(),
+    std::source_location::current(),
+    std::source_location::current(),
+    std::source_location::current(),
+    // clang-format on
+};
+
+}  // namespace emu::testing
