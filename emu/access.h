@@ -20,7 +20,6 @@ enum class AccessKind : std::uint8_t {
   kSignalSet,  // NotifyOp::Set
   kWait,       // a wait's or test's look at its cell
 };
-inline constexpr int kAccessKinds = 6;
 
 // "read", "write", "atomic add", "signal add", "signal set", "wait".
 std::string_view access_name(AccessKind kind);

@@ -103,15 +103,17 @@ void ExhaustiveStrategy::fall_asleep(Node& child, const Node& parent) const {
   }
 }
 
+void ExhaustiveStrategy::come_after(std::size_t earlier, Bits& before) const {
+  if (earlier == 0 || has(before, earlier)) return;
+  for (std::size_t word = 0; word < before_[earlier].size(); ++word) {
+    before[word] |= before_[earlier][word];
+  }
+  set(before, earlier);
+}
+
 void ExhaustiveStrategy::order_forced(std::size_t event, const Footprints::Step& step,
                                       Bits& before) {
-  const auto after = [&](std::uint32_t earlier) {
-    if (earlier == 0 || has(before, earlier)) return;
-    for (std::size_t word = 0; word < before_[earlier].size(); ++word) {
-      before[word] |= before_[earlier][word];
-    }
-    set(before, earlier);
-  };
+  const auto after = [&](std::size_t earlier) { come_after(earlier, before); };
   const auto rank = static_cast<std::size_t>(step.decision.rank);
   std::vector<Landing>& landings = landings_[rank];
   if (step.decision.is_delivery()) {
@@ -148,10 +150,7 @@ void ExhaustiveStrategy::find_races(std::size_t event, Decision decision,
       if (!dependent(other, footprint)) continue;
       if (could_run_before(earlier, event, footprint)) reverse(earlier, event, decision, before);
     }
-    for (std::size_t word = 0; word < before_[earlier].size(); ++word) {
-      before[word] |= before_[earlier][word];
-    }
-    set(before, earlier);
+    come_after(earlier, before);
   }
 }
 
@@ -230,15 +229,10 @@ void ExhaustiveStrategy::ended() {
           {issue, static_cast<std::uint32_t>(event), 0});
     }
   }
-  for (const Footprints::Stuck& stuck : footprints_.stuck()) {
+  for (const Access& wait : footprints_.stuck()) {
     Bits before(words, 0);
-    const std::uint32_t last = last_step_[static_cast<std::size_t>(stuck.wait.rank)];
-    if (last != 0) {
-      before = before_[last];
-      before.resize(words);
-      set(before, last);
-    }
-    find_races(steps.size(), {stuck.wait.rank, 0}, std::span(&stuck.wait, 1), before);
+    come_after(last_step_[static_cast<std::size_t>(wait.rank)], before);
+    find_races(steps.size(), {wait.rank, 0}, std::span(&wait, 1), before);
   }
 }
 

@@ -62,6 +62,8 @@ class ExhaustiveStrategy final : public Strategy {
 
   Node& node_before(std::size_t event) { return nodes_[event - 1]; }
   void fall_asleep(Node& child, const Node& parent) const;
+  // Adds `earlier` and all before it to `before`; 0, the ranks' start, comes before all anyway.
+  void come_after(std::size_t earlier, Bits& before) const;
   // All that come before `event` in any schedule, but for what its accesses conflict with.
   void order_forced(std::size_t event, const Footprints::Step& step, Bits& before);
   // Races of an event with those before it; adds what conflicts to `before`.

@@ -34,10 +34,6 @@ class Footprints {
     bool is_released = false;      // by a later signal of the rank
     bool is_private_read = false;  // a deferred get into private memory
   };
-  // A wait that was not satisfied when the schedule ended.
-  struct Stuck {
-    Access wait;
-  };
 
   void begin() {
     steps_.clear();
@@ -63,7 +59,7 @@ class Footprints {
     steps_.back().after = what;
     steps_.back().piece = piece;
   }
-  void stuck(const Access& wait) { stuck_.push_back({wait}); }
+  void stuck(const Access& wait) { stuck_.push_back(wait); }
 
   // steps()[0] is the ranks' start, before any decision; steps()[i] is decision i.
   const std::vector<Step>& steps() const { return steps_; }
@@ -73,13 +69,14 @@ class Footprints {
   std::span<const Issue> issues(const Step& step) const {
     return std::span(issues_).subspan(step.first_piece, step.piece_count);
   }
-  const std::vector<Stuck>& stuck() const { return stuck_; }
+  // Waits that were not satisfied when the schedule ended.
+  const std::vector<Access>& stuck() const { return stuck_; }
 
  private:
   std::vector<Step> steps_;
   std::vector<Access> accesses_;
   std::vector<Issue> issues_;
-  std::vector<Stuck> stuck_;
+  std::vector<Access> stuck_;
 };
 
 // Whether two transitions of different ranks or pieces do not commute: some of their accesses

@@ -76,16 +76,18 @@ bool same_lines(const Race& a, const Race& b) {
          (same_site(a.first, b.second) && same_site(a.second, b.first));
 }
 
-void merge(std::vector<Race>& into, const std::vector<Race>& from) {
-  for (const Race& race : from) {
-    const auto found = std::find_if(into.begin(), into.end(),
-                                    [&](const Race& known) { return same_lines(known, race); });
-    if (found == into.end()) {
-      into.push_back(race);
-    } else {
-      found->count += race.count;
-    }
+void merge(std::vector<Race>& into, const Race& race) {
+  const auto found = std::find_if(into.begin(), into.end(),
+                                  [&](const Race& known) { return same_lines(known, race); });
+  if (found == into.end()) {
+    into.push_back(race);
+  } else {
+    found->count += race.count;
   }
+}
+
+void merge(std::vector<Race>& into, const std::vector<Race>& from) {
+  for (const Race& race : from) merge(into, race);
 }
 
 }  // namespace emu

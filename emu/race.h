@@ -47,6 +47,7 @@ bool same_line(const std::source_location& a, const std::source_location& b);
 bool same_lines(const Race& a, const Race& b);
 
 // Adds up the counts of races at the same lines; keeps the order in which lines were found.
+void merge(std::vector<Race>& into, const Race& race);
 void merge(std::vector<Race>& into, const std::vector<Race>& from);
 
 }  // namespace emu

@@ -115,7 +115,7 @@ void RaceDetector::visit(ShadowState& state, const Access& access, const Instant
     entries[kept++] = entry;
   }
   entries.resize(kept);
-  entries.push_back({instant, index, access.kind});
+  entries.push_back({instant, index});
 }
 
 void RaceDetector::report(std::uint32_t first, std::uint32_t second) {
@@ -124,14 +124,7 @@ void RaceDetector::report(std::uint32_t first, std::uint32_t second) {
   reported_.push_back(pair);
   const Access& a = accesses_[first];
   const Access& b = accesses_[second];
-  const Race race{.kind = race_kind(a, b), .first = a, .second = b};
-  const auto found = std::find_if(races_.begin(), races_.end(),
-                                  [&](const Race& known) { return same_lines(known, race); });
-  if (found == races_.end()) {
-    races_.push_back(race);
-  } else {
-    ++found->count;
-  }
+  merge(races_, Race{.kind = race_kind(a, b), .first = a, .second = b});
 }
 
 void RaceDetector::waited(std::int32_t rank, std::uint64_t cell) {

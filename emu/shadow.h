@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "core/region.h"
-#include "emu/access.h"
 #include "emu/clock.h"
 
 namespace emu {
@@ -28,7 +27,6 @@ struct CellClock {
 struct ShadowEntry {
   Instant instant;           // when it happened
   std::uint32_t access = 0;  // index among the schedule's accesses
-  AccessKind kind = AccessKind::kRead;
 };
 
 struct ShadowState {
