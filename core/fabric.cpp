@@ -32,6 +32,18 @@ std::string_view op_name(OpKind op) {
       return "barrier";
     case OpKind::kUse:
       return "use";
+    case OpKind::kAllreduce:
+      return "allreduce";
+    case OpKind::kBroadcast:
+      return "broadcast";
+    case OpKind::kAllgather:
+      return "allgather";
+    case OpKind::kReduceScatter:
+      return "reduce_scatter";
+    case OpKind::kAllToAll:
+      return "all_to_all";
+    case OpKind::kAllToAllV:
+      return "all_to_all_v";
   }
   return "unknown";
 }

@@ -56,8 +56,18 @@ enum class OpKind : std::uint8_t {
   kFence,
   kBarrier,
   kUse,
+  kAllreduce,
+  kBroadcast,
+  kAllgather,
+  kReduceScatter,
+  kAllToAll,
+  kAllToAllV,
 };
 std::string_view op_name(OpKind op);
+// Made of other ops, by the library.
+constexpr bool is_collective(OpKind op) {
+  return op == OpKind::kBarrier || (op >= OpKind::kAllreduce && op <= OpKind::kAllToAllV);
+}
 
 // Where the user's program asked for it.
 struct Site {

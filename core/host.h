@@ -46,12 +46,23 @@ class Task {
       std::apply(closure->kernel, std::as_const(closure->arguments));
     };
     destroy_ = [](void* object) { static_cast<Closure*>(object)->~Closure(); };
+    move_ = [](void* from, void* to) { new (to) Closure(std::move(*static_cast<Closure*>(from))); };
+  }
+  // Takes over what `other` was assigned, and clears it.
+  void take(Task& other) {
+    clear();
+    if (other.move_ != nullptr) other.move_(other.storage_, storage_);
+    run_ = other.run_;
+    destroy_ = other.destroy_;
+    move_ = other.move_;
+    other.clear();
   }
   void run() { run_(storage_); }
   void clear() {
     if (destroy_ != nullptr) destroy_(storage_);
     destroy_ = nullptr;
     run_ = nullptr;
+    move_ = nullptr;
   }
   explicit operator bool() const { return run_ != nullptr; }
 
@@ -59,6 +70,7 @@ class Task {
   alignas(std::max_align_t) std::byte storage_[kCapacity];
   void (*run_)(void*) = nullptr;
   void (*destroy_)(void*) = nullptr;
+  void (*move_)(void* from, void* to) = nullptr;
 };
 
 }  // namespace symrace

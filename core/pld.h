@@ -11,6 +11,7 @@
 #include <source_location>
 
 #include "core/checks.h"
+#include "core/collectives.h"
 #include "core/pl.h"
 #include "core/tensor.h"
 
@@ -198,12 +199,6 @@ void get(const Destination& dst, pl::Index peer, const DistributedTensor<T>& src
   context.fabric->get(*detail::LocalEnd<T>(dst, transfer.dst), from,
                       src.region(s.row, s.col, s.rows, s.cols), transfer.chunking, site);
 }
-
-// No rank leaves before every rank has entered, and all transfers issued before it by any rank have
-// landed: it orders loads and stores under every memory model. `signal` needs a row a rank; the
-// barrier clears the cells it used, so that one window serves any number of calls.
-DistributedTensor<std::int32_t> barrier(const DistributedTensor<std::int32_t>& signal,
-                                        Location where = Location::current());
 
 }  // namespace tensor
 

@@ -20,7 +20,7 @@ Event make_event(Event::Kind kind, symrace::OpKind op, std::int32_t rank, std::i
                  const WindowRegion& region, const std::source_location& where) {
   Event event;
   event.kind = kind;
-  event.op = op;
+  event.op = event.primitive = op;
   event.rank = rank;
   event.target = target;
   if (region.window != nullptr) {
@@ -67,18 +67,20 @@ void EmulatedFabric::observe_own_landed(const WindowRegion& region) {
   if (execution_.detector() != nullptr) execution_.detector()->own_writes_landed(me(), region);
 }
 
-void EmulatedFabric::log_act(const Site& site, std::int32_t target, const WindowRegion& region,
-                             const std::byte* packed, std::int64_t value) {
+void EmulatedFabric::log_act(const Site& site, symrace::OpKind primitive, std::int32_t target,
+                             const WindowRegion& region, const std::byte* packed,
+                             std::int64_t value) {
   if (!execution_.recording()) return;
   Event event = make_event(Event::Kind::kAct, site.op, me(), target, region, site.where);
+  if (symrace::is_collective(site.op)) event.primitive = primitive;
   event.value = value;
   if (packed != nullptr) event.data_hash = hash_bytes(packed, region.extent.bytes());
   execution_.log(event);
 }
 
-void EmulatedFabric::log_cell(const Site& site, std::int32_t target, const Cell& cell,
-                              std::int64_t value) {
-  if (execution_.recording()) log_act(site, target, cell_region(cell), nullptr, value);
+void EmulatedFabric::log_cell(const Site& site, symrace::OpKind primitive, std::int32_t target,
+                              const Cell& cell, std::int64_t value) {
+  if (execution_.recording()) log_act(site, primitive, target, cell_region(cell), nullptr, value);
 }
 
 void EmulatedFabric::read(std::int32_t target, const WindowRegion& from, std::byte* to) {
@@ -95,7 +97,7 @@ void EmulatedFabric::load(const WindowRegion& from, symrace::TileBlock& to, cons
   execution_.read_own(me(), from, to.bytes());
   observe_own_landed(from);
   observe(AccessKind::kRead, me(), from, site);
-  log_act(site, me(), from, to.bytes());
+  log_act(site, symrace::OpKind::kLoad, me(), from, to.bytes());
 }
 
 void EmulatedFabric::write(const TileRef& from, std::int32_t target, const WindowRegion& to,
@@ -108,7 +110,8 @@ void EmulatedFabric::write(const TileRef& from, std::int32_t target, const Windo
     execution_.memory().write(target, to, from->bytes(), to.extent.row_bytes, atomic);
     execution_.wrote(target, to);
     observe_write(target, to, atomic, site);
-    log_act(site, target, to, from->bytes());
+    log_act(site, target == me() ? symrace::OpKind::kStore : symrace::OpKind::kRemoteStore, target,
+            to, from->bytes());
     return;
   }
   execution_.transfers().begin_op(me());
@@ -151,7 +154,7 @@ void EmulatedFabric::remote_load(std::int32_t peer, const WindowRegion& from, co
     execution_.step(rank_);
     read(peer, from, to->bytes());
     observe(AccessKind::kRead, peer, from, site);
-    log_act(site, peer, from, to->bytes());
+    log_act(site, symrace::OpKind::kRemoteLoad, peer, from, to->bytes());
     return;
   }
   to->state = symrace::TileBlock::State::kInFlight;
@@ -203,7 +206,7 @@ void EmulatedFabric::put(std::int32_t peer, const WindowRegion& to, const LocalR
     execution_.memory().write(peer, to, staging->bytes(), to.extent.row_bytes, atomic);
     execution_.wrote(peer, to);
     observe_write(peer, to, atomic, site);
-    log_act(site, peer, to, staging->bytes());
+    log_act(site, symrace::OpKind::kPut, peer, to, staging->bytes());
     return;
   }
   execution_.transfers().begin_op(me());
@@ -274,7 +277,7 @@ void EmulatedFabric::get_at_once(const LocalRegion& to, std::int32_t peer, const
     observe(AccessKind::kWrite, me(), destination, site);
   }
   observe(AccessKind::kRead, peer, source, site);
-  log_act(site, peer, source, staging->bytes());
+  log_act(site, symrace::OpKind::kGet, peer, source, staging->bytes());
   if (to.window != nullptr) {
     execution_.memory().write(me(), destination, staging->bytes(), cut.row_bytes,
                               pld::AtomicType::None_);
@@ -321,7 +324,7 @@ void EmulatedFabric::notify(std::int32_t peer, const Cell& cell, std::int32_t va
       execution_.detector()->signalled(me(), peer, cell.offset, op);
     }
     if (execution_.recording()) {
-      log_cell(site, peer, cell, value);
+      log_cell(site, symrace::OpKind::kNotify, peer, cell, value);
       execution_.last_event().sets = op == pld::NotifyOp::Set;
     }
     return;
@@ -349,7 +352,9 @@ void EmulatedFabric::wait(const Cell& cell, std::int32_t expected, pld::WaitCmp 
                    .cmp = cmp};
   execution_.step(rank_);
   observe_wait(cell, expected, cmp, true, site);
-  if (execution_.recording()) log_cell(site, me(), cell, execution_.own_cell(me(), cell));
+  if (execution_.recording()) {
+    log_cell(site, symrace::OpKind::kWait, me(), cell, execution_.own_cell(me(), cell));
+  }
 }
 
 bool EmulatedFabric::test(const Cell& cell, std::int32_t expected, pld::WaitCmp cmp,
@@ -363,7 +368,7 @@ bool EmulatedFabric::test(const Cell& cell, std::int32_t expected, pld::WaitCmp 
     rank_.last_failed_test = rank_.pending;
   }
   observe_wait(cell, expected, cmp, passed, site);
-  log_cell(site, me(), cell, actual);
+  log_cell(site, symrace::OpKind::kTest, me(), cell, actual);
   return passed;
 }
 
@@ -375,14 +380,14 @@ void EmulatedFabric::fence(const Site& site) {
   if (execution_.footprints() != nullptr) {
     execution_.footprints()->after(Footprints::After::kAllPieces);
   }
-  log_act(site, me(), {}, nullptr);
+  log_act(site, symrace::OpKind::kFence, me(), {}, nullptr);
 }
 
 void EmulatedFabric::add_to_own_cell(const Cell& cell, std::int32_t delta, const Site& site) {
   // No step: it commutes with the peers' adds, and nobody but this rank reads its cells.
   execution_.memory().add_to_cell(me(), cell.offset, delta);
   observe(AccessKind::kSignalAdd, me(), cell_region(cell), site, delta);
-  log_cell(site, me(), cell, delta);
+  log_cell(site, symrace::OpKind::kNotify, me(), cell, delta);
 }
 
 void EmulatedFabric::use(symrace::TileBlock& tile, const Site& site) {

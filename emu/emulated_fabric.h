@@ -78,10 +78,12 @@ class EmulatedFabric final : public symrace::Fabric {
                     const symrace::Site& site);
   // A step that could only run once own writes to `region` had landed.
   void observe_own_landed(const symrace::WindowRegion& region);
-  void log_act(const symrace::Site& site, std::int32_t target, const symrace::WindowRegion& region,
-               const std::byte* packed, std::int64_t value = 0);
-  void log_cell(const symrace::Site& site, std::int32_t target, const symrace::Cell& cell,
-                std::int64_t value);
+  // `primitive`: which op it is, where the site names a collective.
+  void log_act(const symrace::Site& site, symrace::OpKind primitive, std::int32_t target,
+               const symrace::WindowRegion& region, const std::byte* packed,
+               std::int64_t value = 0);
+  void log_cell(const symrace::Site& site, symrace::OpKind primitive, std::int32_t target,
+                const symrace::Cell& cell, std::int64_t value);
 
   Execution& execution_;
   RankState& rank_;

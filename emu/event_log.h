@@ -33,7 +33,14 @@ struct Event {
   std::uint64_t data_hash = 0;  // XXH3 of the bytes moved; 0: none
   // Not part of the hash.
   std::source_location where;
-  bool sets = false;  // a signal by NotifyOp::Set
+  symrace::OpKind primitive = symrace::OpKind::kLoad;  // `op`, or what a collective did
+  bool sets = false;                                    // a signal by NotifyOp::Set
+
+  // A collective takes back what its own cell has counted.
+  bool clears() const {
+    return symrace::is_collective(op) && primitive == symrace::OpKind::kNotify &&
+           kind == Kind::kAct && target == rank;
+  }
 };
 
 // XXH3 of a packed or strided block.

@@ -274,6 +274,7 @@ void Execution::issue(const Piece& piece) {
   if (!recording()) return;
   Event event =
       make_event(Event::Kind::kIssue, piece.op, rank, piece.target, piece.region, piece.where);
+  event.primitive = piece.primitive();
   event.piece = piece.number;
   event.value = piece.value;
   event.sets = piece.is_set();
@@ -316,6 +317,7 @@ void Execution::land(std::uint32_t slot) {
   if (recording()) {
     Event event = make_event(piece.writes_target() ? Event::Kind::kLand : Event::Kind::kTake,
                              piece.op, rank, piece.target, piece.region, piece.where);
+    event.primitive = piece.primitive();
     event.piece = piece.number;
     event.value = piece.value;
     event.sets = piece.is_set();

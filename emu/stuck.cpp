@@ -24,11 +24,8 @@ struct Signal {
 std::vector<Signal> signals_sent(const RecordedRun& run) {
   std::vector<Signal> signals;
   for (const Event& event : run.log.events) {
-    const bool is_signal =
-        event.op == symrace::OpKind::kNotify ||
-        (event.op == symrace::OpKind::kBarrier && event.window >= 0 && event.target != event.rank);
     const bool is_sent = event.kind == Event::Kind::kIssue || event.kind == Event::Kind::kAct;
-    if (!is_signal || !is_sent) continue;
+    if (event.primitive != symrace::OpKind::kNotify || event.clears() || !is_sent) continue;
     signals.push_back({event.rank, event.target,
                        run.log.window_names[static_cast<std::size_t>(event.window)],
                        static_cast<std::int64_t>(event.offset / sizeof(std::int32_t)), event.value,

@@ -15,20 +15,21 @@ std::string cell_text(const EventLog& log, const Event& event) {
                       event.offset / sizeof(std::int32_t), "]");
 }
 
-// A barrier is made of other ops, which the event tells by what it did.
-std::string_view part_of_barrier(const Event& event) {
-  if (event.window < 0) return "barrier: fence";
-  if (event.kind != Event::Kind::kAct || event.target != event.rank) return "barrier: notify";
-  return event.value < 0 ? "barrier: clear" : "barrier: wait";
+// A collective is told by what it did: "barrier: notify".
+std::string op_text(const Event& event) {
+  const std::string op(symrace::op_name(event.op));
+  if (!symrace::is_collective(event.op)) return op;
+  return absl::StrCat(op, ": ",
+                      event.clears() ? "clear" : std::string(symrace::op_name(event.primitive)));
 }
 
 std::string what(const EventLog& log, const Event& event) {
   if (event.kind == Event::Kind::kFinish) return "done";
-  const std::string op(event.op == symrace::OpKind::kBarrier ? part_of_barrier(event)
-                                                             : symrace::op_name(event.op));
+  const std::string op = op_text(event);
   if (event.window < 0) return op;
-  const bool signal = event.op == symrace::OpKind::kNotify || event.op == symrace::OpKind::kWait ||
-                      event.op == symrace::OpKind::kTest || event.op == symrace::OpKind::kBarrier;
+  const bool signal = event.primitive == symrace::OpKind::kNotify ||
+                      event.primitive == symrace::OpKind::kWait ||
+                      event.primitive == symrace::OpKind::kTest;
   const std::string place = signal ? cell_text(log, event) : region_text(log, event);
   const std::string value = signal ? absl::StrFormat(" (%d)", event.value) : "";
   const std::string at = event.target == event.rank ? "" : absl::StrCat(" of rank ", event.target);

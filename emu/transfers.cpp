@@ -2,6 +2,25 @@
 
 namespace emu {
 
+symrace::OpKind Piece::primitive() const {
+  using symrace::OpKind;
+  if (!symrace::is_collective(op)) return op;
+  switch (release_class) {
+    case ReleaseClass::kLocalStore:
+      return OpKind::kStore;
+    case ReleaseClass::kRemoteStore:
+      return OpKind::kRemoteStore;
+    case ReleaseClass::kPut:
+    case ReleaseClass::kPutTail:
+      return OpKind::kPut;
+    case ReleaseClass::kSignal:
+      return OpKind::kNotify;
+    case ReleaseClass::kRead:
+      break;
+  }
+  return effect == Effect::kReadTile ? OpKind::kRemoteLoad : OpKind::kGet;
+}
+
 bool Transfers::must_follow(const Piece& earlier, const Piece& later) {
   const auto writes = [&](std::int32_t target, const symrace::WindowRegion& region) {
     if (earlier.writes_target() && earlier.target == target &&

@@ -57,6 +57,8 @@ struct alignas(64) Piece {
   // Whether landing changes the target's slice, or own slice of the rank.
   bool writes_target() const { return effect == Effect::kWrite || effect == Effect::kSignal; }
   bool writes_own() const { return effect == Effect::kReadWindow; }
+  // `op`, or what a collective did.
+  symrace::OpKind primitive() const;
   bool is_set() const { return effect == Effect::kSignal && notify_op == pld::NotifyOp::Set; }
 };
 

@@ -56,7 +56,7 @@ class Barrier final : public RowProgram<T> {
     const auto signal = host.window<std::int32_t>(signal_buffer, row_a_rank);
     if (!use_builtin_) {
       for (std::int64_t r = 0; r < this->ranks(); ++r) {
-        host.dispatch(pld::device(r), barrier_by_hand<T>, this->y_column(r), signal);
+        host.dispatch(pld::device(r), barrier_by_hand<T>, this->y(r, this->ranks()), signal);
       }
       return;
     }

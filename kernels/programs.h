@@ -21,6 +21,16 @@ extern const symrace::ProgramInfo kBarrier;
 extern const symrace::ProgramInfo kRemoteLoadStore;
 extern const symrace::ProgramInfo kPutGet;
 extern const symrace::ProgramInfo kDynamicRankCount;
+extern const symrace::ProgramInfo kAllreduceMesh;
+extern const symrace::ProgramInfo kAllreduceTwoPhase;
+extern const symrace::ProgramInfo kAllreduceRing;
+extern const symrace::ProgramInfo kAllreduceReveal;
+extern const symrace::ProgramInfo kBroadcast;
+extern const symrace::ProgramInfo kAllgather;
+extern const symrace::ProgramInfo kReduceScatter;
+extern const symrace::ProgramInfo kAllToAll;
+extern const symrace::ProgramInfo kPuttingItTogether;
+extern const symrace::ProgramInfo kMoeDispatchCombine;
 
 extern const symrace::ProgramInfo kBugNoBarrier;
 extern const symrace::ProgramInfo kBugPullPushConfused;

@@ -1,4 +1,5 @@
-// The ring shift by put or get: steps 06 and 07, which differ in how many ranks they take.
+// The ring shift by put or get: steps 06 and 07, which differ in how many ranks they take; and the
+// moves of whole rows that later steps are made of.
 #ifndef SYMRACE_KERNELS_PUT_GET_H_
 #define SYMRACE_KERNELS_PUT_GET_H_
 
@@ -20,6 +21,35 @@ To copy_by_tiles(const From& from, To to, pl::Location where = pl::Location::cur
     to = pl::store(local, {0, col}, to, pld::AtomicType::None_, where);
   }
   return to;
+}
+
+// The same for every row.
+template <class From, class To>
+void copy_rows_by_tiles(const From& from, const To& to,
+                        pl::Location where = pl::Location::current()) {
+  for (std::int64_t row = 0; row < from.rows(); ++row) {
+    copy_by_tiles(from.view(row, 0, 1, from.cols()), to.view(row, 0, 1, from.cols()), where);
+  }
+}
+
+// A put of a row of own `src` into a row of peer's `dst`, in one chunk where it fits the on-core
+// buffer. The last of several is not released by a notify on hardware, so they need a fence.
+template <class T>
+void push_row(const pld::DistributedTensor<T>& src, std::int64_t src_row,
+              const pld::DistributedTensor<T>& dst, std::int32_t peer, std::int64_t dst_row,
+              pl::Location where = pl::Location::current()) {
+  constexpr std::int64_t kChunkCols = symrace::kOnCoreBytes / 2 / sizeof(T);
+  const bool fits = src.cols() <= symrace::kOnCoreBytes / static_cast<std::int64_t>(sizeof(T));
+  pld::TransferOptions options{.dst_offsets = pl::Offsets{dst_row, 0},
+                               .src_offsets = pl::Offsets{src_row, 0},
+                               .shape = pl::Shape{1, src.cols()}};
+  if (!fits) {
+    options.chunk_rows = 1;
+    options.chunk_cols = kChunkCols;
+    options.pipeline = true;
+  }
+  pld::tensor::put(dst, peer, src, pld::AtomicType::None_, options, where);
+  if (!fits) pld::system::fence(where);
 }
 
 template <class T>

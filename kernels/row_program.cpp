@@ -52,10 +52,12 @@ Matrix<T> random_matrix(std::int64_t rows, std::int64_t cols, std::uint64_t seed
 }
 
 template <pl::Element T>
-RowProgram<T>::RowProgram(const symrace::Arguments& arguments, std::int64_t output_cols)
+RowProgram<T>::RowProgram(const symrace::Arguments& arguments, std::int64_t output_cols,
+                          std::int64_t input_cols)
     : ranks_(arguments.ranks),
       size_(arguments.size),
-      x_(random_matrix<T>(arguments.ranks, arguments.size, arguments.data_seed)),
+      x_(random_matrix<T>(arguments.ranks, input_cols == 0 ? arguments.size : input_cols,
+                          arguments.data_seed)),
       y_(arguments.ranks, output_cols == 0 ? arguments.size : output_cols) {
   name_data("input", x_);
 }

@@ -44,8 +44,9 @@ inline std::int64_t ring(std::int64_t r, std::int64_t shift, std::int64_t ranks)
 template <pl::Element T>
 class RowProgram : public symrace::Program {
  public:
-  // An output row has `cols` elements; size of the arguments when 0.
-  explicit RowProgram(const symrace::Arguments& arguments, std::int64_t output_cols = 0);
+  // Elements of a rank's output and input; size of the arguments when 0.
+  explicit RowProgram(const symrace::Arguments& arguments, std::int64_t output_cols = 0,
+                      std::int64_t input_cols = 0);
 
   void orchestrate(pld::Host& host) final;
   bool matches() const final;
@@ -57,10 +58,13 @@ class RowProgram : public symrace::Program {
 
   std::int64_t ranks() const { return ranks_; }
   std::int64_t size() const { return size_; }
-  pl::Tensor<T> x(std::int64_t r) { return {x_.row(r), 1, size_}; }
+  pl::Tensor<T> x(std::int64_t r) { return {x_.row(r), 1, x_.cols}; }
   pl::Out<pl::Tensor<T>> y(std::int64_t r) { return {y_.row(r), 1, y_.cols}; }
-  // The same output row as a column, for a kernel whose result is one: a row a peer.
-  pl::Out<pl::Tensor<T>> y_column(std::int64_t r) { return {y_.row(r), y_.cols, 1}; }
+  // The same, as a matrix of so many rows.
+  pl::Tensor<T> x(std::int64_t r, std::int64_t rows) { return {x_.row(r), rows, x_.cols / rows}; }
+  pl::Out<pl::Tensor<T>> y(std::int64_t r, std::int64_t rows) {
+    return {y_.row(r), rows, y_.cols / rows};
+  }
   const Matrix<T>& input() const { return x_; }
 
   // golden[r] = input[(r + shift) mod N], element times `factor`. A mismatch then also names the

@@ -28,15 +28,12 @@ bool is_by_fabric(const Event& event) {
 }
 
 bool is_signal(const Event& event) {
-  return event.window >= 0 &&
-         (event.op == symrace::OpKind::kNotify ||
-          (event.op == symrace::OpKind::kBarrier && event.target != event.rank));
+  return event.primitive == symrace::OpKind::kNotify && !event.clears();
 }
 
 bool is_wait(const Event& event) {
   return event.kind == Event::Kind::kAct && event.window >= 0 && event.target == event.rank &&
-         (event.op == symrace::OpKind::kWait || event.op == symrace::OpKind::kTest ||
-          event.op == symrace::OpKind::kBarrier);
+         (event.primitive == symrace::OpKind::kWait || event.primitive == symrace::OpKind::kTest);
 }
 
 class TraceWriter {

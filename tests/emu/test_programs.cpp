@@ -39,7 +39,9 @@ bool right_under(const symrace::ProgramInfo& info, const symrace::Arguments& arg
   const std::string_view mode = arguments.choice("mode");
   if (model.name == "a2a3") return mode != "push";  // remote_store + notify
   if (model.name == "weak") {
-    return info.name.substr(0, 2) < "05" || mode == "load" || mode == "store";
+    const std::string_view step = info.name.substr(0, 2);
+    return step < "05" || step == "11" || step == "16" || mode == "builtin" || mode == "load" ||
+           mode == "store";
   }
   return true;
 }
