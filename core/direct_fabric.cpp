@@ -10,11 +10,14 @@
 namespace symrace {
 namespace {
 
-// Looks at a cell before a waiter blocks. With a core for each rank the peer is running: a signal
-// that comes at all soon comes cheaper than a sleep. Without, the peer may need this very core.
-constexpr int kLooks = 4000;
-constexpr int kLooksBetweenYields = 2;
-constexpr int kYields = 4;
+// How often a waiter looks at its cell before it blocks: rounds of looks with a yield behind each.
+// With a core for each rank the peer is running, most of the time, and a signal that comes soon
+// comes cheaper than a sleep; the yields help where both share a core none the less. With more ranks
+// than cores, the peer is likely to need this very core.
+constexpr int kRounds = 8;
+constexpr int kLooks = 50;
+constexpr int kFewRounds = 4;
+constexpr int kFewLooks = 2;
 // Failed tests in a row after which a polling loop makes room for others.
 constexpr std::uint32_t kPatientTests = 1000;
 
@@ -146,20 +149,15 @@ void DirectFabric::wait(const Cell& cell, std::int32_t expected, pld::WaitCmp cm
 
 void DirectFabric::wait_longer(const DirectWait& wait) {
   const std::int32_t* cell = cell_of(rank_, wait.cell);
-  const auto look = [&](int times) {
-    for (int i = 0; i < times; ++i) {
-      if (compares(cell, wait.expected, wait.cmp)) return true;
+  const int rounds = oversubscribed_ ? kFewRounds : kRounds;
+  const int looks = oversubscribed_ ? kFewLooks : kLooks;
+  for (int round = 0; round < rounds; ++round) {
+    for (int i = 0; i < looks; ++i) {
       pause();
+      pause();  // less often, the line stays with the peer while it signals
+      if (compares(cell, wait.expected, wait.cmp)) return;
     }
-    return false;
-  };
-  if (!oversubscribed_) {
-    if (look(kLooks)) return;
-  } else {
-    for (int i = 0; i < kYields; ++i) {
-      std::this_thread::yield();
-      if (look(kLooksBetweenYields)) return;
-    }
+    std::this_thread::yield();
   }
   waits_.block(rank_, wait);
 }
