@@ -12,8 +12,8 @@ namespace {
 
 // How often a waiter looks at its cell before it blocks: rounds of looks with a yield behind each.
 // With a core for each rank the peer is running, most of the time, and a signal that comes soon
-// comes cheaper than a sleep; the yields help where both share a core none the less. With more ranks
-// than cores, the peer is likely to need this very core.
+// comes cheaper than a sleep; the yields help where both share a core none the less. With more
+// ranks than cores, the peer is likely to need this very core.
 constexpr int kRounds = 8;
 constexpr int kLooks = 50;
 constexpr int kFewRounds = 4;
