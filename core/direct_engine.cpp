@@ -163,10 +163,9 @@ DirectResult DirectEngine::run() {
     result.outcome = DirectResult::Outcome::kError;
     return result;
   }
-  std::optional<std::chrono::steady_clock::time_point> deadline;
-  if (options_.time_limit.count() != 0) {
-    deadline = std::chrono::steady_clock::now() + options_.time_limit;
-  }
+  const DirectWaits::Clock::time_point deadline =
+      options_.time_limit.count() != 0 ? DirectWaits::Clock::now() + options_.time_limit
+                                       : DirectWaits::kNever;
   {
     const std::lock_guard lock(mutex_);
     ++runs_;

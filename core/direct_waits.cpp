@@ -121,25 +121,21 @@ void DirectWaits::finish(std::int32_t rank, bool error) {
   }
 }
 
-DirectWaits::End DirectWaits::await_all(
-    std::optional<std::chrono::steady_clock::time_point> deadline,
-    const std::atomic<bool>* interrupt) {
+DirectWaits::End DirectWaits::await_all(Clock::time_point deadline,
+                                        const std::atomic<bool>* interrupt) {
   std::unique_lock lock(mutex_);
   const auto all = [this] { return finished_ == heap_.ranks(); };
   while (!all()) {
-    if (is_over() || (!deadline && interrupt == nullptr)) {
+    const Clock::time_point now = Clock::now();
+    if (is_over() || (deadline == kNever && interrupt == nullptr)) {
       all_finished_.wait(lock, all);
-      break;
-    }
-    auto until = std::chrono::steady_clock::now();
-    if (interrupt != nullptr && interrupt->load(std::memory_order_relaxed)) {
+    } else if (interrupt != nullptr && interrupt->load(std::memory_order_relaxed)) {
       end(End::kInterrupted);
-    } else if (deadline && until >= *deadline) {
+    } else if (now >= deadline) {
       end(End::kTimeLimit);
     } else {
-      until = interrupt == nullptr ? *deadline : until + kLookForInterrupt;
-      if (deadline) until = std::min(until, *deadline);
-      all_finished_.wait_until(lock, until);
+      all_finished_.wait_until(
+          lock, interrupt == nullptr ? deadline : std::min(deadline, now + kLookForInterrupt));
     }
   }
   return end_;

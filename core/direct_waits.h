@@ -30,6 +30,9 @@ struct DirectCancelled {};
 
 class DirectWaits {
  public:
+  using Clock = std::chrono::steady_clock;
+  static constexpr Clock::time_point kNever = Clock::time_point::max();
+
   enum class End : std::uint8_t { kFinished, kDeadlock, kTimeLimit, kError, kInterrupted };
 
   explicit DirectWaits(SymmetricHeap& heap);
@@ -57,8 +60,7 @@ class DirectWaits {
 
   // --- For the engine ---
   // Returns when every rank has finished; `interrupt` may be null.
-  End await_all(std::optional<std::chrono::steady_clock::time_point> deadline,
-                const std::atomic<bool>* interrupt);
+  End await_all(Clock::time_point deadline, const std::atomic<bool>* interrupt);
   // What the rank was in when the run's end overtook it. After await_all().
   const std::optional<DirectWait>& left_in(std::int32_t rank) const {
     return seats_[static_cast<std::size_t>(rank)].left_in;
