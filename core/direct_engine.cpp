@@ -91,20 +91,25 @@ absl::Status DirectEngine::start_threads() {
 }
 
 DirectEngine::~DirectEngine() {
-  {
-    const std::lock_guard lock(mutex_);
-    shutting_down_ = true;
-  }
-  start_.notify_all();
+  for (Rank& rank : ranks_) rank.give(Rank::Order::kLeave);
   for (std::thread& thread : threads_) thread.join();
 }
 
+void DirectEngine::Rank::give(Order what) {
+  {
+    const std::lock_guard lock(mutex);
+    order = what;
+  }
+  ordered.notify_one();
+}
+
 void DirectEngine::serve(Rank& rank) {
-  for (std::uint64_t run = 1;; ++run) {
+  while (true) {
     {
-      std::unique_lock lock(mutex_);
-      start_.wait(lock, [&] { return runs_ == run || shutting_down_; });
-      if (shutting_down_) return;
+      std::unique_lock lock(rank.mutex);
+      rank.ordered.wait(lock, [&] { return rank.order != Rank::Order::kNone; });
+      if (rank.order == Rank::Order::kLeave) return;
+      rank.order = Rank::Order::kNone;
     }
     run_kernel(rank);
     waits_.finish(rank.context.rank, !rank.error.empty());
@@ -166,11 +171,7 @@ DirectResult DirectEngine::run() {
   const DirectWaits::Clock::time_point deadline =
       options_.time_limit.count() != 0 ? DirectWaits::Clock::now() + options_.time_limit
                                        : DirectWaits::kNever;
-  {
-    const std::lock_guard lock(mutex_);
-    ++runs_;
-  }
-  start_.notify_all();
+  for (Rank& rank : ranks_) rank.give(Rank::Order::kRun);
   result.outcome = outcome_of(waits_.await_all(deadline, options_.interrupt));
 
   if (result.outcome == DirectResult::Outcome::kError) {

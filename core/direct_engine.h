@@ -72,6 +72,14 @@ class DirectEngine {
     TilePool tiles;
     DirectFabric fabric;
     std::string error;  // one line; empty: none
+
+    // To start it. Each rank has its own: through a common one, a rank that is done with a run
+    // would come before one that is yet to start, and ThreadSanitizer would miss their races.
+    enum class Order : std::uint8_t { kNone, kRun, kLeave };
+    std::mutex mutex;
+    std::condition_variable ordered;
+    Order order = Order::kNone;
+    void give(Order what);
   };
 
   DirectEngine(Program& program, std::unique_ptr<SymmetricHeap> heap, DirectOptions options);
@@ -88,11 +96,6 @@ class DirectEngine {
   DirectWaits waits_;
   std::deque<Rank> ranks_;
   std::uint64_t written_bytes_ = 0;  // of each slice, by the last run
-
-  std::mutex mutex_;
-  std::condition_variable start_;
-  std::uint64_t runs_ = 0;
-  bool shutting_down_ = false;
   std::vector<std::thread> threads_;
 };
 

@@ -203,6 +203,7 @@ TEST_CASE("direct: a Set over a count is told") {
   CHECK(result.stuck[0].count_lost);
 }
 
+#ifndef __SANITIZE_THREAD__  // it is a race, and would be told
 TEST_CASE("direct: data written over a cell end a wait too") {
   FunctionProgram program = program_of([&](Data, Data signal, std::int32_t me, std::int32_t) {
     // The notify comes first, so that rank 0 may block in its wait before the cell is overwritten.
@@ -218,6 +219,7 @@ TEST_CASE("direct: data written over a cell end a wait too") {
   const auto engine = engine_of(program, 2);
   for (int run = 0; run < 20; ++run) CHECK(engine->run().outcome == Outcome::kOk);
 }
+#endif
 
 TEST_CASE("direct: a polling loop ends at the time limit, with what it polls") {
   FunctionProgram program = program_of([&](Data data, Data signal, std::int32_t me, std::int32_t) {

@@ -19,7 +19,10 @@ bool run(const symrace::ProgramInfo& info, const symrace::Arguments& arguments, 
   const auto program = info.make(arguments);
   if (!program.ok()) return false;
   const auto engine = symrace::DirectEngine::create(**program, arguments.ranks);
-  if (!engine.ok()) return false;
+  if (!engine.ok()) {
+    std::printf("%s\n", std::string(engine.status().message()).c_str());
+    return false;
+  }
   for (int i = 0; i < most_runs && !reported; ++i) {
     const symrace::DirectResult result = (*engine)->run();
     if (must_be_ok && result.outcome != symrace::DirectResult::Outcome::kOk) return false;
