@@ -50,8 +50,8 @@ void run(benchmark::State& state, std::int64_t bytes,
           pld::device(rank), [&kernel, rank](const Windows& w) { kernel(rank, w); }, windows);
     }
   });
-  auto engine =
-      symrace::DirectEngine::create(program, 2, {.time_limit = std::chrono::steady_clock::duration{}});
+  auto engine = symrace::DirectEngine::create(
+      program, 2, {.time_limit = std::chrono::steady_clock::duration{}});
   if (!engine.ok()) {
     state.SkipWithError(std::string(engine.status().message()).c_str());
     return;

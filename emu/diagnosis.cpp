@@ -258,6 +258,8 @@ std::string_view finding_name(Finding::Kind kind) {
       return "deadlock";
     case Finding::Kind::kStepBound:
       return "step-bound";
+    case Finding::Kind::kTimeLimit:
+      return "time-limit";
   }
   return "finding";
 }

@@ -14,7 +14,7 @@
 namespace emu {
 
 struct Finding {
-  enum class Kind : std::uint8_t { kRace, kMismatch, kDeadlock, kStepBound };
+  enum class Kind : std::uint8_t { kRace, kMismatch, kDeadlock, kStepBound, kTimeLimit };
 
   // One end of a race.
   struct Place {
@@ -41,7 +41,7 @@ struct Finding {
   std::uint64_t count = 1;  // of a race: pairs of accesses at its lines, in all schedules
 };
 
-// "race", "mismatch", "deadlock", "step-bound".
+// "race", "mismatch", "deadlock", "step-bound", "time-limit" (of a direct run).
 std::string_view finding_name(Finding::Kind kind);
 
 // All that `run` showed, races first, those of wrong outputs before others. `options`: what it ran

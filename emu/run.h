@@ -7,12 +7,12 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <source_location>
 #include <string>
 #include <vector>
 
 #include "core/fabric.h"
 #include "core/program.h"
+#include "core/stuck_rank.h"
 #include "emu/event_log.h"
 #include "emu/model.h"
 #include "emu/race.h"
@@ -47,19 +47,7 @@ enum class Outcome : std::uint8_t {
   kAbandoned,    // the strategy saw that nothing new would come of it
 };
 
-// A rank that had not finished when a run ended stuck.
-struct StuckRank {
-  std::int32_t rank = 0;
-  symrace::OpKind op = symrace::OpKind::kWait;
-  std::source_location where;
-  // Of a wait (or of the last failed test, at a step bound):
-  bool on_cell = false;
-  std::string window;
-  std::int64_t cell = 0;  // index of the INT32 cell in its window
-  std::int32_t expected = 0;
-  std::int32_t actual = 0;
-  pld::WaitCmp cmp = pld::WaitCmp::Eq;
-};
+using symrace::StuckRank;
 
 struct RunResult {
   Outcome outcome = Outcome::kOk;

@@ -11,25 +11,21 @@ namespace {
 
 constexpr std::size_t kMostShown = 16;  // ranks
 
-// A signal that was sent, by its issue (or, where nothing is late, its act).
-struct Signal {
-  std::int32_t from = 0;
-  std::int32_t to = 0;
-  std::string window;
-  std::int64_t cell = 0;
-  std::int64_t value = 0;
-  std::string where;
-};
+using symrace::SentSignal;
 
-std::vector<Signal> signals_sent(const RecordedRun& run) {
-  std::vector<Signal> signals;
+// By their issue (or, where nothing is late, their act).
+std::vector<SentSignal> signals_sent(const RecordedRun& run) {
+  std::vector<SentSignal> signals;
   for (const Event& event : run.log.events) {
     const bool is_sent = event.kind == Event::Kind::kIssue || event.kind == Event::Kind::kAct;
     if (event.primitive != symrace::OpKind::kNotify || event.clears() || !is_sent) continue;
-    signals.push_back({event.rank, event.target,
-                       run.log.window_names[static_cast<std::size_t>(event.window)],
-                       static_cast<std::int64_t>(event.offset / sizeof(std::int32_t)), event.value,
-                       symrace::short_location(event.where)});
+    SentSignal signal;
+    signal.from = event.rank;
+    signal.to = event.target;
+    signal.window = run.log.window_names[static_cast<std::size_t>(event.window)];
+    signal.cell = static_cast<std::int64_t>(event.offset / sizeof(std::int32_t));
+    signal.where = event.where;
+    signals.push_back(std::move(signal));
   }
   return signals;
 }
@@ -39,28 +35,31 @@ std::string cell_of(const std::string& window, std::int64_t cell) {
 }
 
 // Who signalled the cell; or what was signalled that may have been meant for it.
-std::string who_signalled(const StuckRank& stuck, const std::vector<Signal>& signals) {
+std::string who_signalled(const StuckRank& stuck, const std::vector<SentSignal>& signals) {
   std::string text;
-  std::size_t to_cell = 0;
-  for (const Signal& signal : signals) {
+  std::uint64_t to_cell = 0;
+  for (const SentSignal& signal : signals) {
     if (signal.to != stuck.rank || signal.window != stuck.window || signal.cell != stuck.cell) {
       continue;
     }
-    if (++to_cell > 3) continue;
-    absl::StrAppend(&text, to_cell > 1 ? ", " : "signalled by ", "rank ", signal.from, " at ",
-                    signal.where);
+    for (std::uint64_t shown = to_cell; shown < std::min<std::uint64_t>(to_cell + signal.count, 3);
+         ++shown) {
+      absl::StrAppend(&text, shown > 0 ? ", " : "signalled by ", "rank ", signal.from, " at ",
+                      symrace::short_location(signal.where));
+    }
+    to_cell += signal.count;
   }
   if (to_cell > 3) absl::StrAppend(&text, " and ", to_cell - 3, " more");
   if (to_cell > 0) return text;
   text = "no rank ever notifies this cell";
-  for (const Signal& signal : signals) {
+  for (const SentSignal& signal : signals) {
     const bool other_cell = signal.to == stuck.rank;
     const bool other_rank = signal.to != stuck.rank && signal.window == stuck.window &&
                             signal.cell == stuck.cell && signal.from != stuck.rank;
     if (!other_cell && !other_rank) continue;
     absl::StrAppend(&text, "; rank ", signal.from, " notifies ",
                     cell_of(signal.window, signal.cell), " of rank ", signal.to, " at ",
-                    signal.where);
+                    symrace::short_location(signal.where));
     break;
   }
   return text;
@@ -104,17 +103,25 @@ std::string_view symbol(pld::WaitCmp cmp) {
 }
 
 Finding explain_stuck(const RecordedRun& run) {
-  const std::vector<StuckRank>& stuck = run.result.stuck;
+  std::vector<StuckRank> stuck = run.result.stuck;
+  for (StuckRank& s : stuck) s.count_lost = s.on_cell && set_over_count(run.log, s);
+  return explain_stuck(run.result.outcome == Outcome::kDeadlock ? Finding::Kind::kDeadlock
+                                                                : Finding::Kind::kStepBound,
+                       stuck, signals_sent(run));
+}
+
+Finding explain_stuck(Finding::Kind kind, const std::vector<StuckRank>& stuck,
+                      const std::vector<SentSignal>& signals) {
   Finding finding;
-  finding.kind = run.result.outcome == Outcome::kDeadlock ? Finding::Kind::kDeadlock
-                                                          : Finding::Kind::kStepBound;
+  finding.kind = kind;
   finding.symptom = find_symptom("hang");
-  finding.title = finding.kind == Finding::Kind::kDeadlock
-                      ? absl::StrCat(stuck.size(),
-                                     stuck.size() == 1 ? " rank waits" : " ranks wait", " for ever")
-                      : absl::StrCat(stuck.size(), stuck.size() == 1 ? " rank" : " ranks",
-                                     " unfinished at the step bound");
-  const std::vector<Signal> signals = signals_sent(run);
+  finding.title =
+      finding.kind == Finding::Kind::kDeadlock
+          ? absl::StrCat(stuck.size(), stuck.size() == 1 ? " rank waits" : " ranks wait",
+                         " for ever")
+          : absl::StrCat(stuck.size(), stuck.size() == 1 ? " rank" : " ranks",
+                         " unfinished at the ",
+                         kind == Finding::Kind::kStepBound ? "step bound" : "time limit");
   for (std::size_t i = 0; i < std::min(stuck.size(), kMostShown); ++i) {
     const StuckRank& s = stuck[i];
     std::string line = absl::StrCat("rank ", s.rank, ": ", std::string(symrace::op_name(s.op)));
@@ -136,12 +143,12 @@ Finding explain_stuck(const RecordedRun& run) {
 
   finding.fix = std::string(finding.symptom->fix);
   const bool none_sent = std::all_of(stuck.begin(), stuck.end(), [&](const StuckRank& s) {
-    return s.on_cell && std::none_of(signals.begin(), signals.end(),
-                                     [&](const Signal& signal) { return signal.from == s.rank; });
+    return s.on_cell && std::none_of(signals.begin(), signals.end(), [&](const SentSignal& signal) {
+             return signal.from == s.rank;
+           });
   });
-  const auto set_lost = std::find_if(stuck.begin(), stuck.end(), [&](const StuckRank& s) {
-    return s.on_cell && set_over_count(run.log, s);
-  });
+  const auto set_lost =
+      std::find_if(stuck.begin(), stuck.end(), [](const StuckRank& s) { return s.count_lost; });
   if (set_lost != stuck.end()) {
     finding.missing =
         absl::StrCat("a Set landed on ", cell_of(set_lost->window, set_lost->cell), " of rank ",

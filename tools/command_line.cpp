@@ -105,6 +105,25 @@ void read_engine_flags(const Flags& flags, emu::Options& options) {
   }
 }
 
+// The direct engine has no schedule to choose, and keeps no record of one.
+void read_engine(const Flags& flags, RunRequest& request) {
+  request.is_direct = flags.given("--engine") &&
+                      parse_choice("--engine", flags.value("--engine"), kEngines) == "direct";
+  if (!request.is_direct) return;
+  for (const char* emulator_only :
+       {"--seed", "--seeds", "--fail-fast", "--strategy", "--max-executions", "--jobs",
+        "--no-shrink", "--replay", "--max-steps", "--model", "--burst", "--races", "--vehicle",
+        "--timeline", "--json", "--sarif", "--trace", "--report"}) {
+    if (!flags.given(emulator_only)) continue;
+    throw UsageError("--engine direct: it takes no ", emulator_only,
+                     ", which is the emulator's; expected one of them");
+  }
+  if (flags.given("--time-limit")) {
+    request.direct_time_limit = std::chrono::seconds(
+        parse_integer<std::int64_t>("--time-limit", flags.value("--time-limit"), 1, 1000000));
+  }
+}
+
 // pct:D with its depth, or one of the other names.
 std::string parse_strategy(const std::string& text) {
   constexpr std::string_view kPct = "pct:";
@@ -266,7 +285,8 @@ RunRequest read_run(const Flags& flags, const symrace::ProgramInfo& program, boo
   read_program_flags(flags, request);
   read_data_flags(flags, request.arguments);
   read_engine_flags(flags, request.options);
-  read_schedule_flags(flags, request);
+  read_engine(flags, request);
+  if (!request.is_direct) read_schedule_flags(flags, request);
   read_output_flags(flags, request);
   request.timeline = flags.given("--timeline");
   request.command = command_of(flags, request, is_own_command);

@@ -4,6 +4,7 @@
 
 #include <absl/status/statusor.h>
 
+#include <chrono>
 #include <string>
 #include <variant>
 #include <vector>
@@ -18,6 +19,8 @@ struct RunRequest {
   const symrace::ProgramInfo* program = nullptr;
   symrace::Arguments arguments;
   emu::Options options;
+  bool is_direct = false;  // --engine direct: of `options`, the devices only
+  std::chrono::seconds direct_time_limit{60};
   // "random", ...; "replay" with a token; "exhaustive" and "check-determinism" are ways to explore.
   std::string strategy = "random";
   std::string replay_token;  // empty: none

@@ -81,7 +81,9 @@ void Flags::add_engine_flags() {
             "exhaustive         all of them, one of each kind: a proof\n"
             "check-determinism  each twice: is the program a function?");
   add_value("--max-executions", "N", schedules, "where exhaustive stops (default: at the end)");
-  add_value("--time-limit", "SECONDS", schedules, "the same by time, between executions");
+  add_value("--time-limit", "SECONDS", schedules,
+            "the same by time, between executions; with --engine\n"
+            "direct, after which a run counts as stuck (default 60)");
   add_value("--jobs", "N", schedules,
             "threads that --seeds is spread over; what comes out is the same (default 1)");
   add_switch("--no-shrink", schedules,
@@ -106,6 +108,9 @@ void Flags::add_engine_flags() {
             "look for accesses that nothing orders (default on)");
 
   const char* engine = "Engine";
+  add_value("--engine", joined(kEngines).c_str(), engine,
+            "the emulator owns the schedule; direct runs the ranks really in parallel, at full "
+            "speed, in whatever order comes (default emulator)");
   add_value("--vehicle", "KIND", engine,
             "what a rank runs on: " + joined(kVehicles) +
                 "; the schedule is the same either way (default fiber)");

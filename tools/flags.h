@@ -18,6 +18,7 @@ inline constexpr std::array<std::string_view, 4> kModels = {"sc", "documented", 
 inline constexpr std::array<std::string_view, 6> kStrategies = {
     "random", "round-robin", "pct:D", "uniform", "exhaustive", "check-determinism"};
 inline constexpr std::array<std::string_view, 2> kSwitches = {"on", "off"};
+inline constexpr std::array<std::string_view, 2> kEngines = {"emulator", "direct"};
 inline constexpr std::array<std::string_view, 2> kVehicles = {"fiber", "thread"};
 inline constexpr std::array<std::string_view, 6> kDTypes = {"fp32",  "fp16",  "bf16",
                                                             "int32", "int16", "int8"};

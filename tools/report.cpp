@@ -26,17 +26,6 @@ void print_more(std::ostream& out, std::size_t ranks) {
   out << "  and " << Counted{ranks - kMostRanksShown, "more rank", "more ranks"} << '\n';
 }
 
-void print_mismatches(std::ostream& out, const std::vector<symrace::Mismatch>& mismatches) {
-  out << "mismatch on " << Counted{mismatches.size(), "rank", "ranks"} << ":\n";
-  for (std::size_t i = 0; i < std::min(mismatches.size(), kMostRanksShown); ++i) {
-    const symrace::Mismatch& m = mismatches[i];
-    out << "  rank " << m.rank << ": " << m.differing << " of " << m.total
-        << " elements differ; first y[" << m.rank << "][" << m.index << "]: expected " << m.expected
-        << ", actual " << m.actual << ": " << m.identity << '\n';
-  }
-  print_more(out, mismatches.size());
-}
-
 void print_headline(std::ostream& out, const Findings& findings, const emu::RecordedRun& run) {
   const RunRequest& request = findings.request;
   out << request.program->name << " · "
@@ -150,6 +139,17 @@ void print_run(std::ostream& out, const Findings& findings, const emu::RecordedR
 }
 
 }  // namespace
+
+void print_mismatches(std::ostream& out, const std::vector<symrace::Mismatch>& mismatches) {
+  out << "mismatch on " << Counted{mismatches.size(), "rank", "ranks"} << ":\n";
+  for (std::size_t i = 0; i < std::min(mismatches.size(), kMostRanksShown); ++i) {
+    const symrace::Mismatch& m = mismatches[i];
+    out << "  rank " << m.rank << ": " << m.differing << " of " << m.total
+        << " elements differ; first y[" << m.rank << "][" << m.index << "]: expected " << m.expected
+        << ", actual " << m.actual << ": " << m.identity << '\n';
+  }
+  print_more(out, mismatches.size());
+}
 
 void print_report(std::ostream& out, const Findings& findings) {
   const bool failed = !findings.error().empty();  // its one line goes to stderr

@@ -15,6 +15,7 @@
 #include "emu/shrink.h"
 #include "emu/strategies.h"
 #include "tools/chrome_trace.h"
+#include "tools/direct_command.h"
 #include "tools/findings.h"
 #include "tools/html_report.h"
 #include "tools/interrupt.h"
@@ -168,7 +169,7 @@ absl::StatusOr<int> run_command(RunRequest request) {
   catch_interrupts();
   request.options.interrupt = &interrupt_flag();
   try {
-    return run_checked(request);
+    return request.is_direct ? direct_command(request) : run_checked(request);
   } catch (const std::bad_alloc&) {
     return absl::ResourceExhaustedError(
         absl::StrCat("out of memory with --size ", request.arguments.size, " on ",

@@ -1,0 +1,236 @@
+#include "core/direct_engine.h"
+
+#include <absl/strings/str_cat.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <map>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "core/error.h"
+#include "core/posix_heap.h"
+
+namespace symrace {
+namespace {
+
+// That this process may run on; not those of the machine.
+std::int32_t cores() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof(set), &set) == 0) return CPU_COUNT(&set);
+  return static_cast<std::int32_t>(std::max(1U, std::thread::hardware_concurrency()));
+}
+
+std::int64_t index_in_window(const Window& window, std::uint64_t offset) {
+  return static_cast<std::int64_t>((offset - window.offset) / sizeof(std::int32_t));
+}
+
+DirectResult::Outcome outcome_of(DirectWaits::End end) {
+  switch (end) {
+    case DirectWaits::End::kFinished:
+      break;
+    case DirectWaits::End::kDeadlock:
+      return DirectResult::Outcome::kDeadlock;
+    case DirectWaits::End::kTimeLimit:
+      return DirectResult::Outcome::kTimeLimit;
+    case DirectWaits::End::kError:
+      return DirectResult::Outcome::kError;
+    case DirectWaits::End::kInterrupted:
+      return DirectResult::Outcome::kInterrupted;
+  }
+  return DirectResult::Outcome::kOk;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<DirectEngine>> DirectEngine::create(Program& program,
+                                                                   std::int32_t ranks,
+                                                                   DirectOptions options) {
+  absl::StatusOr<std::unique_ptr<PosixHeap>> heap = PosixHeap::create(ranks);
+  if (!heap.ok()) return heap.status();
+  std::unique_ptr<DirectEngine> engine(
+      new DirectEngine(program, *std::move(heap), std::move(options)));
+  if (absl::Status started = engine->start_threads(); !started.ok()) return started;
+  return engine;
+}
+
+DirectEngine::DirectEngine(Program& program, std::unique_ptr<SymmetricHeap> heap,
+                           DirectOptions options)
+    : program_(program),
+      heap_(std::move(heap)),
+      options_(std::move(options)),
+      host_(*heap_),
+      waits_(*heap_) {
+  const std::int32_t ranks = heap_->ranks();
+  const bool oversubscribed = ranks > cores();
+  for (std::int32_t rank = 0; rank < ranks; ++rank) {
+    Rank& created = ranks_.emplace_back(rank, *heap_, waits_, oversubscribed);
+    created.context.rank = rank;
+    created.context.world_size = ranks;
+    created.context.device =
+        options_.devices.empty() ? rank : options_.devices[static_cast<std::size_t>(rank)];
+    created.context.fabric = &created.fabric;
+    created.context.tiles = &created.tiles;
+  }
+}
+
+absl::Status DirectEngine::start_threads() {
+  try {
+    for (Rank& rank : ranks_) {
+      threads_.emplace_back([this, &rank] { serve(rank); });
+    }
+  } catch (const std::system_error& error) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "cannot start a thread for each of ", ranks_.size(), " ranks, only for ", threads_.size(),
+        " of them: ", error.code().message(), "; use fewer ranks, or raise the limit of threads"));
+  }
+  return absl::OkStatus();
+}
+
+DirectEngine::~DirectEngine() {
+  for (Rank& rank : ranks_) rank.give(Rank::Order::kLeave);
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void DirectEngine::Rank::give(Order what) {
+  {
+    const std::lock_guard lock(mutex);
+    order = what;
+  }
+  ordered.notify_one();
+}
+
+void DirectEngine::serve(Rank& rank) {
+  while (true) {
+    {
+      std::unique_lock lock(rank.mutex);
+      rank.ordered.wait(lock, [&] { return rank.order != Rank::Order::kNone; });
+      if (rank.order == Rank::Order::kLeave) return;
+      rank.order = Rank::Order::kNone;
+    }
+    run_kernel(rank);
+    waits_.finish(rank.context.rank, !rank.error.empty());
+  }
+}
+
+void DirectEngine::run_kernel(Rank& rank) {
+  internal::current_rank_pointer = &rank.context;
+  try {
+    host_.task(rank.context.rank).run();
+  } catch (const DirectCancelled&) {  // what it was in is known to waits_
+  } catch (const KernelError& error) {
+    rank.error = error.what();
+  } catch (const std::exception& error) {
+    // In a run that is over, the kernel may only have turned the end into an exception of its own.
+    if (!waits_.is_over()) {
+      rank.error = absl::StrCat("rank ", rank.context.rank, ": the kernel threw: ", error.what());
+    }
+  } catch (...) {
+    if (!waits_.is_over()) {
+      rank.error = absl::StrCat("rank ", rank.context.rank, ": the kernel threw");
+    }
+  }
+  internal::current_rank_pointer = nullptr;
+}
+
+std::string DirectEngine::prepare() {
+  for (std::int32_t rank = 0; written_bytes_ != 0 && rank < heap_->ranks(); ++rank) {
+    std::memset(heap_->address(rank, 0), 0, written_bytes_);
+  }
+  written_bytes_ = 0;
+  host_.begin_schedule();
+  try {
+    program_.orchestrate(host_);
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  if (absl::Status status = host_.check_dispatches(); !status.ok()) {
+    return std::string(status.message());
+  }
+  written_bytes_ = heap_->used_bytes();
+  for (Rank& rank : ranks_) {
+    rank.context.in_core_group = false;
+    rank.context.deferred_gets = 0;
+    rank.fabric.begin();
+    rank.error.clear();
+  }
+  waits_.begin();
+  return "";
+}
+
+DirectResult DirectEngine::run() {
+  DirectResult result;
+  result.error = prepare();
+  if (!result.error.empty()) {
+    result.outcome = DirectResult::Outcome::kError;
+    return result;
+  }
+  const DirectWaits::Clock::time_point deadline =
+      options_.time_limit.count() != 0 ? DirectWaits::Clock::now() + options_.time_limit
+                                       : DirectWaits::kNever;
+  for (Rank& rank : ranks_) rank.give(Rank::Order::kRun);
+  result.outcome = outcome_of(waits_.await_all(deadline, options_.interrupt));
+
+  if (result.outcome == DirectResult::Outcome::kError) {
+    // Of several, not the first by the clock, which would be chance.
+    const auto failed = std::find_if(ranks_.begin(), ranks_.end(),
+                                     [](const Rank& rank) { return !rank.error.empty(); });
+    result.error = failed->error;
+    return result;
+  }
+  if (result.outcome == DirectResult::Outcome::kInterrupted) return result;
+  if (result.outcome != DirectResult::Outcome::kOk) describe_stuck(result);
+  // A run that came to its end while the time limit struck is no stuck one.
+  if (!result.stuck.empty()) return result;
+  result.outcome = DirectResult::Outcome::kOk;
+  if (program_.matches()) return result;
+  result.outcome = DirectResult::Outcome::kMismatch;
+  result.mismatches = program_.mismatches();
+  return result;
+}
+
+void DirectEngine::describe_stuck(DirectResult& result) {
+  struct Kinds {
+    bool adds = false;
+    bool replaces = false;
+  };
+  std::map<std::pair<std::int32_t, std::uint64_t>, Kinds> kinds;  // of a rank's cell
+  for (const Rank& rank : ranks_) {
+    const std::int32_t me = rank.context.rank;
+    for (const SignalRecord::Entry& entry : rank.fabric.signals().entries()) {
+      result.signals.push_back({me, entry.target, entry.window->name,
+                                index_in_window(*entry.window, entry.offset), entry.where,
+                                entry.count});
+      Kinds& on_cell = kinds[{entry.target, entry.offset}];
+      on_cell.adds = on_cell.adds || entry.op == pld::NotifyOp::AtomicAdd;
+      on_cell.replaces = on_cell.replaces || entry.replaced;
+    }
+    result.has_all_signals = result.has_all_signals && rank.fabric.signals().is_complete();
+  }
+  for (const Rank& rank : ranks_) {
+    const std::int32_t me = rank.context.rank;
+    const std::optional<DirectWait>& wait = waits_.left_in(me);
+    if (!wait) continue;
+    StuckRank stuck;
+    stuck.rank = me;
+    stuck.op = wait->site.op;
+    stuck.where = wait->site.where;
+    stuck.on_cell = wait->on_cell;
+    if (stuck.on_cell) {
+      const Cell& cell = wait->cell;
+      stuck.window = cell.window->name;
+      stuck.cell = index_in_window(*cell.window, cell.offset);
+      stuck.expected = wait->expected;
+      stuck.actual = waits_.cell(me, cell);
+      stuck.cmp = wait->cmp;
+      const auto on_cell = kinds.find({me, cell.offset});
+      stuck.count_lost = on_cell != kinds.end() && on_cell->second.adds && on_cell->second.replaces;
+    }
+    result.stuck.push_back(std::move(stuck));
+  }
+}
+
+}  // namespace symrace

@@ -1,0 +1,104 @@
+// DirectEngine: runs a program with its ranks really in parallel, one OS thread a rank, at full
+// speed and in whatever order the machine gives. What it shows is one execution of those that
+// emu::Explorer can show all of.
+#ifndef SYMRACE_CORE_DIRECT_ENGINE_H_
+#define SYMRACE_CORE_DIRECT_ENGINE_H_
+
+#include <absl/status/statusor.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/direct_fabric.h"
+#include "core/heap.h"
+#include "core/host.h"
+#include "core/program.h"
+#include "core/rank_context.h"
+#include "core/stuck_rank.h"
+
+namespace symrace {
+
+struct DirectOptions {
+  // Device of each rank; empty: rank r on device r.
+  std::vector<std::int32_t> devices = {};
+  // A run that lasts longer counts as stuck; 0: none does. Ranks that all block are seen at once.
+  std::chrono::steady_clock::duration time_limit = std::chrono::seconds(60);
+  // Set (by a signal handler, say) to end a run early, as kInterrupted.
+  const std::atomic<bool>* interrupt = nullptr;
+};
+
+struct DirectResult {
+  enum class Outcome : std::uint8_t {
+    kOk,           // ended, output equals the golden
+    kMismatch,     // ended, output differs
+    kDeadlock,     // every unfinished rank waits, and nobody is left to signal
+    kTimeLimit,    // no end by the time limit
+    kError,        // a kernel asked for what the hardware cannot do, or threw
+    kInterrupted,  // DirectOptions::interrupt was set
+  };
+  Outcome outcome = Outcome::kOk;
+  std::string error = {};                 // kError: one line
+  std::vector<StuckRank> stuck = {};      // kDeadlock, kTimeLimit
+  std::vector<SentSignal> signals = {};   // the same: rank by rank
+  bool has_all_signals = true;            // a rank with very many keeps the first
+  std::vector<Mismatch> mismatches = {};  // kMismatch
+};
+
+// Not thread-safe itself. A kernel that loops for ever without any op cannot be ended.
+class DirectEngine {
+ public:
+  // `program` outlives the engine. ResourceExhausted when the heap or the threads cannot be had.
+  static absl::StatusOr<std::unique_ptr<DirectEngine>> create(Program& program, std::int32_t ranks,
+                                                              DirectOptions options = {});
+  ~DirectEngine();
+
+  // Once through the program, on zeroed windows. May be called again and again.
+  DirectResult run();
+
+ private:
+  // A rank's own lines of memory.
+  struct alignas(128) Rank {
+    Rank(std::int32_t rank, SymmetricHeap& heap, DirectWaits& waits, bool oversubscribed)
+        : fabric(rank, heap, waits, oversubscribed) {}
+    RankContext context;
+    TilePool tiles;
+    DirectFabric fabric;
+    std::string error;  // one line; empty: none
+
+    // To start it. Each rank has its own: through a common one, a rank that is done with a run
+    // would come before one that is yet to start, and ThreadSanitizer would miss their races.
+    enum class Order : std::uint8_t { kNone, kRun, kLeave };
+    std::mutex mutex;
+    std::condition_variable ordered;
+    Order order = Order::kNone;
+    void give(Order what);
+  };
+
+  DirectEngine(Program& program, std::unique_ptr<SymmetricHeap> heap, DirectOptions options);
+  absl::Status start_threads();
+  void serve(Rank& rank);
+  void run_kernel(Rank& rank);
+  std::string prepare();  // an error, or ""
+  void describe_stuck(DirectResult& result);
+
+  Program& program_;
+  std::unique_ptr<SymmetricHeap> heap_;
+  DirectOptions options_;
+  pld::Host host_;
+  DirectWaits waits_;
+  std::deque<Rank> ranks_;
+  std::uint64_t written_bytes_ = 0;  // of each slice, by the last run
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace symrace
+
+#endif  // SYMRACE_CORE_DIRECT_ENGINE_H_
