@@ -1,7 +1,5 @@
 #include "emu/access_sites.h"
 
-#include "emu/race.h"
-
 namespace emu {
 
 void AccessSites::begin() {
@@ -9,18 +7,6 @@ void AccessSites::begin() {
   if (sites_.size() < kMany) return;
   sites_.clear();
   by_hash_.clear();
-}
-
-bool AccessSites::is_of(const AccessSite& site, const Access& access) {
-  const symrace::WindowRegion& region = access.region;
-  return site.kind == access.kind && site.op == access.op &&
-         site.in_own_view == access.in_own_view &&
-         site.reads_source_late == access.reads_source_late && site.cmp == access.cmp &&
-         site.dtype == region.dtype && site.offset_high == region.offset >> 32 &&
-         site.window == region.window && site.extent.rows == region.extent.rows &&
-         site.extent.row_bytes == region.extent.row_bytes &&
-         site.extent.stride == region.extent.stride && same_line(site.where, access.where) &&
-         site.where.column() == access.where.column();
 }
 
 std::uint32_t AccessSites::find(const Access& access) {

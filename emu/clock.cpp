@@ -27,24 +27,13 @@ void RankClock::begin(std::int32_t ranks, ClockBlocks& blocks) {
   beyond_.clear();
 }
 
-ClockBlock& RankClock::own_block(std::size_t index) {
+ClockBlock& RankClock::copied_block(std::size_t index) {
   ClockBlock*& block = row_[index];
-  if (block->holders == 1) {
-    blocks_->about_to_change(block);
-    return *block;
-  }
   ClockBlock* shared = block;
-  block = blocks_->copy(*shared);
+  block = blocks_->copy(*shared, width_);
   if (is_wide()) std::swap(shared, covered_[index]);
   blocks_->drop(shared);
   return *block;
-}
-
-void RankClock::raise(std::int32_t rank, Component component, std::uint32_t time) {
-  if (this->time(rank, component) >= time) return;
-  const auto index = static_cast<std::size_t>(rank);
-  own_block(index / ClockBlock::kRanks)
-      .times[index % ClockBlock::kRanks][static_cast<std::size_t>(component)] = time;
 }
 
 void RankClock::add(const Instant& instant) {

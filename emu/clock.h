@@ -63,7 +63,12 @@ class RankClock {
     return view().time(rank, component);
   }
   // `component` of `rank` is known up to `time`.
-  void raise(std::int32_t rank, Component component, std::uint32_t time);
+  void raise(std::int32_t rank, Component component, std::uint32_t time) {
+    if (this->time(rank, component) >= time) return;
+    const auto index = static_cast<std::size_t>(rank);
+    own_block(index / ClockBlock::kRanks)
+        .times[index % ClockBlock::kRanks][static_cast<std::size_t>(component)] = time;
+  }
   void add(const Instant& instant);
   void join(const ClockView& other);
   // Drops instants that the times cover by now.
@@ -75,7 +80,13 @@ class RankClock {
   bool is_wide() const { return row_.size() > 1; }
   void join_block(std::size_t index, ClockBlock& other);
   // The block at `index`, which this clock alone holds from now on.
-  ClockBlock& own_block(std::size_t index);
+  ClockBlock& own_block(std::size_t index) {
+    ClockBlock*& block = row_[index];
+    if (block->holders != 1) return copied_block(index);
+    blocks_->about_to_change(block);
+    return *block;
+  }
+  ClockBlock& copied_block(std::size_t index);
 
   ClockBlocks* blocks_ = nullptr;
   std::size_t width_ = 0;  // ranks of a block that exist

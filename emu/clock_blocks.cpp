@@ -9,25 +9,12 @@ ClockBlocks::ClockBlocks() : buckets_(64, nullptr) {
   zero_.holders = 1;  // never recycled
 }
 
-ClockBlock* ClockBlocks::copy(const ClockBlock& from) {
-  if (free_ == nullptr) {
-    pages_.push_back(std::make_unique<std::array<ClockBlock, kBlocksAPage>>());
-    for (ClockBlock& block : *pages_.back()) {
-      block.next = free_;
-      free_ = &block;
-    }
+void ClockBlocks::add_page() {
+  pages_.push_back(std::make_unique<std::array<ClockBlock, kBlocksAPage>>());
+  for (ClockBlock& block : *pages_.back()) {
+    block.next = free_;
+    free_ = &block;
   }
-  ClockBlock* block = free_;
-  free_ = block->next;
-  block->times = from.times;
-  block->holders = 1;
-  return block;
-}
-
-void ClockBlocks::recycle(ClockBlock* block) {
-  if (block->is_canonical) forget(block);
-  block->next = free_;
-  free_ = block;
 }
 
 ClockBlock* ClockBlocks::canonical(ClockBlock* block) {

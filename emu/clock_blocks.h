@@ -45,9 +45,16 @@ class ClockBlocks {
   void drop(ClockBlock* block) {
     if (--block->holders == 0) recycle(block);
   }
-  // A copy that nobody else holds.
-  ClockBlock* copy(const ClockBlock& from);
-  // The one block of this content, held; `block` is dropped.
+  // A copy, of the first `width` ranks, that nobody else holds.
+  ClockBlock* copy(const ClockBlock& from, std::size_t width) {
+    if (free_ == nullptr) add_page();
+    ClockBlock* block = free_;
+    free_ = block->next;
+    for (std::size_t rank = 0; rank < width; ++rank) block->times[rank] = from.times[rank];
+    block->holders = 1;
+    return block;
+  }
+  // The one block of this content, of all its ranks, held; `block` is dropped.
   ClockBlock* canonical(ClockBlock* block);
   // Makes a block that nobody else holds fit to be changed.
   void about_to_change(ClockBlock* block) {
@@ -57,7 +64,12 @@ class ClockBlocks {
  private:
   static constexpr std::size_t kBlocksAPage = 64;
 
-  void recycle(ClockBlock* block);
+  void add_page();
+  void recycle(ClockBlock* block) {
+    if (block->is_canonical) forget(block);
+    block->next = free_;
+    free_ = block;
+  }
   void forget(ClockBlock* block);
   void grow_buckets();
 

@@ -103,11 +103,12 @@ bool RaceDetector::Known::covers(const Instant& instant) const {
 
 void RaceDetector::visit(ShadowState& state, const Access& access, const ShadowEntry& now,
                          const Known& known) {
-  auto& entries = state.entries;
+  ShadowEntry* const entries = state.entries.data();
+  const std::uint32_t count = state.entries.size();
   const AccessSite& site = sites_[now.site];
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    const ShadowEntry entry = entries[i];
+  std::uint32_t kept = 0;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const ShadowEntry& entry = entries[i];
     const AccessSite& earlier = sites_[entry.site];
     bool before = known.covers(entry.instant);
     if (!before && entry.instant.rank == access.rank &&
@@ -121,14 +122,15 @@ void RaceDetector::visit(ShadowState& state, const Access& access, const ShadowE
     // Whatever races with it from now on races with this one too. Where that is another line, both
     // are worth a report, while they are few.
     if (before && covers(site, earlier) &&
-        (entries.size() > kMostEntries || entry.site == now.site ||
+        (count > kMostEntries || entry.site == now.site ||
          same_line(earlier.where, access.where))) {
       continue;
     }
-    entries[kept++] = entry;
+    if (kept != i) entries[kept] = entry;
+    ++kept;
   }
-  entries.resize(kept);
-  entries.push_back(now);
+  state.entries.truncate(kept);
+  state.entries.push_back(now);
 }
 
 Access RaceDetector::expanded(const ShadowEntry& entry, std::int32_t target) const {

@@ -8,6 +8,18 @@ std::uint16_t narrow(std::uint32_t offset) { return static_cast<std::uint16_t>(o
 
 }  // namespace
 
+void ShadowEntries::grow() {
+  auto more = std::make_unique<ShadowEntry[]>(capacity_ * 2U);
+  std::copy_n(data(), size_, more.get());
+  more_ = std::move(more);
+  capacity_ *= 2;
+}
+
+void ShadowEntries::assign(const ShadowEntries& other) {
+  size_ = 0;
+  for (std::uint32_t i = 0; i < other.size_; ++i) push_back(other.data()[i]);
+}
+
 void Shadow::begin(std::int32_t ranks, std::uint64_t bytes) {
   for (const std::size_t index : touched_) page_of_[index] = kNone;
   touched_.clear();
@@ -33,14 +45,14 @@ Shadow::Page& Shadow::page(std::int32_t rank, std::uint64_t number) {
 std::uint32_t Shadow::new_state() {
   states_.grow_to(used_states_ + 1);
   ShadowState& state = states_[used_states_];
-  state.entries.erase(state.entries.begin(), state.entries.end());  // keeps its memory
+  state.entries.truncate(0);
   state.cell = {};
   return static_cast<std::uint32_t>(used_states_++);
 }
 
 std::uint32_t Shadow::copy_state(std::uint32_t from) {
   const std::uint32_t to = new_state();
-  states_[to].entries = states_[from].entries;
+  states_[to].entries.assign(states_[from].entries);
   states_[to].cell = states_[from].cell;
   if (states_[to].cell.snapshot != ClockTable::kNone) clocks_.hold(states_[to].cell.snapshot);
   return to;

@@ -5,10 +5,10 @@
 #ifndef SYMRACE_EMU_SHADOW_H_
 #define SYMRACE_EMU_SHADOW_H_
 
-#include <absl/container/inlined_vector.h>
-
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "core/region.h"
@@ -39,8 +39,31 @@ struct ShadowEntry {
 };
 static_assert(sizeof(ShadowEntry) == 32);
 
+// The entries of an interval. Two are at hand, since most intervals are cells with their last
+// signal and their last wait; memory for more is kept for the schedules to come.
+class ShadowEntries {
+ public:
+  std::uint32_t size() const { return size_; }
+  ShadowEntry* data() { return more_ == nullptr ? few_.data() : more_.get(); }
+  const ShadowEntry* data() const { return more_ == nullptr ? few_.data() : more_.get(); }
+  void truncate(std::uint32_t size) { size_ = size; }
+  void push_back(const ShadowEntry& entry) {
+    if (size_ == capacity_) grow();
+    data()[size_++] = entry;
+  }
+  void assign(const ShadowEntries& other);
+
+ private:
+  void grow();
+
+  std::array<ShadowEntry, 2> few_;
+  std::unique_ptr<ShadowEntry[]> more_;
+  std::uint32_t size_ = 0;
+  std::uint32_t capacity_ = 2;
+};
+
 struct ShadowState {
-  absl::InlinedVector<ShadowEntry, 2> entries;
+  ShadowEntries entries;
   CellClock cell;
 };
 
