@@ -46,11 +46,16 @@ std::unique_ptr<symrace::Program> make_ring_allreduce(std::int32_t ranks) {
 struct Measured {
   double seconds = 0;
   std::uint64_t decisions = 0;
+  double cpu_seconds = 0;
   double peak_mib = 0;
   double own_mib = 0;  // beyond what the process held before
   bool ok = false;
 };
 
+double cpu_seconds(const rusage& usage) {
+  return static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+         static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
+}
 double peak_mib(const rusage& usage) { return static_cast<double>(usage.ru_maxrss) / 1024.0; }
 
 Measured run_here(const MakeProgram& make, std::int32_t ranks, bool records) {
@@ -76,6 +81,7 @@ Measured run_here(const MakeProgram& make, std::int32_t ranks, bool records) {
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   rusage after{};
   getrusage(RUSAGE_SELF, &after);
+  measured.cpu_seconds = cpu_seconds(after) - cpu_seconds(before);
   measured.peak_mib = peak_mib(after);
   measured.own_mib = peak_mib(after) - peak_mib(before);
   return measured;
@@ -113,6 +119,7 @@ void one_run(benchmark::State& state, const MakeProgram& make, bool records) {
   state.counters["decisions"] = static_cast<double>(measured.decisions);
   state.counters["ns_per_decision"] =
       measured.seconds * 1e9 / static_cast<double>(std::max<std::uint64_t>(measured.decisions, 1));
+  state.counters["cpu_ms"] = measured.cpu_seconds * 1e3;
   state.counters["peak_MiB"] = measured.peak_mib;
 }
 

@@ -146,7 +146,7 @@ class RingAllreduce final : public symrace::Program {
   std::int32_t rounds() const { return 2 * (ranks_ - 1); }
 
  private:
-  static constexpr std::int64_t kTile = 32 * 1024;  // elements of what is moved beside the rounds
+  static constexpr std::int64_t kTile = 8 * 1024;  // elements of what is moved beside the rounds
 
   std::int64_t chunk_begin(std::int64_t chunk) const { return size_ * chunk / ranks_; }
 
@@ -164,6 +164,7 @@ class RingAllreduce final : public symrace::Program {
 
     for_each_tile([&](std::int64_t at, std::int64_t count) {
       pl::store(pl::load(input, {0, at}, {1, count}), {0, at}, data);
+      pld::system::fence();  // a tile in flight is memory too
     });
     pld::system::notify(signal, right, {0, me}, 1, pld::NotifyOp::AtomicAdd);
     for (std::int32_t round = 0; round < rounds(); ++round) {

@@ -19,8 +19,9 @@ class ChunkedPool {
 
   std::size_t size() const { return size_; }
   void grow_to(std::size_t size) {
+    if (size <= size_) return;
+    size_ = size;
     while (chunks_.size() * kChunk < size) chunks_.push_back(std::make_unique<T[]>(kChunk));
-    if (size > size_) size_ = size;
   }
 
  private:

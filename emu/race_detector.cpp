@@ -45,7 +45,7 @@ void RaceDetector::begin(std::int32_t ranks, const Model& model, std::uint64_t b
     rank.reads.clear();
   }
   if (wants_follows_) {
-    for (Flight& flight : flights_) flight.carried.clear();
+    for (std::size_t i = 0; i < flights_.size(); ++i) flights_[i].carried.clear();
   }
   sites_.begin();
   steps_ = 0;
@@ -227,7 +227,7 @@ void RaceDetector::own_writes_landed(std::int32_t rank, const symrace::WindowReg
 }
 
 void RaceDetector::follows(std::uint32_t earlier, std::uint32_t later) {
-  if (later >= flights_.size()) flights_.resize(later + 1U);
+  flights_.grow_to(later + 1U);
   follow(flights_[earlier].instant, flights_[earlier].carried, later);
 }
 
@@ -239,7 +239,7 @@ void RaceDetector::follow(const Instant& instant, const std::vector<Instant>& be
 }
 
 void RaceDetector::issued(const Piece& piece, std::uint32_t slot) {
-  if (slot >= flights_.size()) flights_.resize(slot + 1U);
+  flights_.grow_to(slot + 1U);
   if (wants_follows_) {
     for (const Landed& landed : rank_of(piece.rank).landed) {
       if (Transfers::must_follow(landed.piece, piece)) follow(landed.instant, landed.carried, slot);

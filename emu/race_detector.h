@@ -132,7 +132,7 @@ class RaceDetector {
   ClockTable clocks_;
   Shadow shadow_;
   std::vector<Rank> ranks_;
-  std::vector<Flight> flights_;
+  ChunkedPool<Flight> flights_;
   AccessSites sites_;
   std::uint32_t steps_ = 0;  // accesses of programs' own steps
   std::vector<Race> races_;
