@@ -71,17 +71,16 @@ class FewCells {
     if (offset >= end) return;
     const std::uint64_t last = page_of(rank, end - 1);
     for (std::uint64_t page = page_of(rank, offset); page <= last; ++page) {
-      const std::uint32_t state = page_state_[page];
-      if (state == kInUse) continue;
-      page_state_[page] = kInUse;
-      if (state == kUntouched) {
-        touched_.push_back(page);
-        continue;
-      }
-      const Record& record = records_[state];
-      for (std::uint32_t i = 0; i < record.count; ++i) {
-        write(page % pages_a_slice_ * kPageBytes + record.offsets[i], record.values[i]);
-      }
+      if (page_state_[page] == kUntouched) touched_.push_back(page);
+      use_page(page, write);
+    }
+  }
+  // The same of every page with kept cells: calls write(rank, offset, value).
+  template <class Write>
+  void use_all(Write&& write) {
+    for (const std::uint64_t page : touched_) {
+      const auto rank = static_cast<std::int32_t>(page / pages_a_slice_);
+      use_page(page, [&](std::uint64_t offset, std::int32_t value) { write(rank, offset, value); });
     }
   }
 
@@ -96,6 +95,16 @@ class FewCells {
     std::array<std::int32_t, kCells> values{};
   };
 
+  template <class Write>
+  void use_page(std::uint64_t page, Write&& write) {
+    const std::uint32_t state = page_state_[page];
+    page_state_[page] = kInUse;
+    if (state == kInUse || state == kUntouched) return;
+    const Record& record = records_[state];
+    for (std::uint32_t i = 0; i < record.count; ++i) {
+      write(page % pages_a_slice_ * kPageBytes + record.offsets[i], record.values[i]);
+    }
+  }
   std::uint64_t page_of(std::int32_t rank, std::uint64_t offset) const {
     return static_cast<std::uint64_t>(rank) * pages_a_slice_ + offset / kPageBytes;
   }

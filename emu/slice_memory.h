@@ -32,6 +32,13 @@ class SliceMemory {
     few_.begin(heap_.ranks(), heap_.used_bytes());
   }
 
+  // Brings everything to the heap, for whoever looks there.
+  void settle() {
+    few_.use_all([this](std::int32_t rank, std::uint64_t offset, std::int32_t value) {
+      write_cell(rank, offset, value);
+    });
+  }
+
   // The first byte of a region, all of which may be read there until the next change.
   const std::byte* bytes(std::int32_t rank, const symrace::WindowRegion& region) {
     use(rank, region);
