@@ -29,12 +29,12 @@ std::string_view access_name(AccessKind kind) {
   return "access";
 }
 
-bool conflict(const Access& a, const Access& b) {
-  if (!a.writes() && !b.writes()) return false;
-  if (is_add(a.kind) && is_add(b.kind)) return a.region.dtype != b.region.dtype;
-  if (a.kind == AccessKind::kSignalSet && b.kind == AccessKind::kSignalSet) return false;
-  if (a.kind == AccessKind::kWait) return !is_signal(b.kind);
-  if (b.kind == AccessKind::kWait) return !is_signal(a.kind);
+bool conflict(AccessKind a, pl::DType a_dtype, AccessKind b, pl::DType b_dtype) {
+  if (!writes(a) && !writes(b)) return false;
+  if (is_add(a) && is_add(b)) return a_dtype != b_dtype;
+  if (a == AccessKind::kSignalSet && b == AccessKind::kSignalSet) return false;
+  if (a == AccessKind::kWait) return !is_signal(b);
+  if (b == AccessKind::kWait) return !is_signal(a);
   return true;
 }
 

@@ -24,6 +24,11 @@ enum class AccessKind : std::uint8_t {
 // "read", "write", "atomic add", "signal add", "signal set", "wait".
 std::string_view access_name(AccessKind kind);
 
+// Whether an access of this kind changes its bytes.
+constexpr bool writes(AccessKind kind) {
+  return kind != AccessKind::kRead && kind != AccessKind::kWait;
+}
+
 struct Access {
   AccessKind kind = AccessKind::kRead;
   symrace::OpKind op = symrace::OpKind::kLoad;
@@ -42,14 +47,17 @@ struct Access {
   pld::WaitCmp cmp = pld::WaitCmp::Ge;
 
   bool lands() const { return piece != 0; }
-  bool writes() const { return kind != AccessKind::kRead && kind != AccessKind::kWait; }
+  bool writes() const { return emu::writes(kind); }
 };
 
 // Whether two accesses to the same bytes matter to each other, whatever their order:
 //   - one of them writes;
 //   - they are not atomic adds of one dtype, nor signals of one op;
 //   - a wait meets a signal: that is what orders, and no conflict.
-bool conflict(const Access& a, const Access& b);
+bool conflict(AccessKind a, pl::DType a_dtype, AccessKind b, pl::DType b_dtype);
+inline bool conflict(const Access& a, const Access& b) {
+  return conflict(a.kind, a.region.dtype, b.kind, b.region.dtype);
+}
 
 // The order that two accesses of one rank have whatever else orders them: writes of one rank to the
 // same bytes of one target land in issue order, a late read of own slice follows the rank's own

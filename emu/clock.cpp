@@ -3,9 +3,37 @@
 #include <algorithm>
 
 namespace emu {
+namespace {
+
+std::size_t row_size(std::int32_t ranks) {
+  return (static_cast<std::size_t>(ranks) + ClockBlock::kRanks - 1) / ClockBlock::kRanks;
+}
+
+}  // namespace
 
 bool ClockView::has_beyond(const Instant& instant) const {
   return std::find(beyond->begin(), beyond->end(), instant) != beyond->end();
+}
+
+void RankClock::begin(std::int32_t ranks, ClockBlocks& blocks) {
+  blocks_ = &blocks;
+  for (ClockBlock*& block : row_) blocks.drop(block);
+  for (ClockBlock*& block : covered_) blocks.drop(block);
+  const std::size_t size = row_size(ranks);
+  row_.assign(size, blocks.zero());
+  covered_.assign(size > 1 ? size : 0, blocks.zero());
+  blocks.zero()->holders += static_cast<std::uint32_t>(row_.size() + covered_.size());
+  width_ = std::min(static_cast<std::size_t>(ranks), ClockBlock::kRanks);
+  beyond_.clear();
+}
+
+ClockBlock& RankClock::copied_block(std::size_t index) {
+  ClockBlock*& block = row_[index];
+  ClockBlock* shared = block;
+  block = blocks_->copy(*shared, width_);
+  if (is_wide()) std::swap(shared, covered_[index]);
+  blocks_->drop(shared);
+  return *block;
 }
 
 void RankClock::add(const Instant& instant) {
@@ -19,14 +47,50 @@ void RankClock::add(const Instant& instant) {
 }
 
 void RankClock::join(const ClockView& other) {
-  const auto count = times_.size();
-  for (std::size_t rank = 0; rank < count; ++rank) {
-    for (std::size_t c = 0; c < kComponents; ++c) {
-      times_[rank][c] = std::max(times_[rank][c], other.times[rank][c]);
+  const std::size_t count = row_.size();
+  if (count == 1) {
+    if (other.blocks[0] != row_[0]) join_block(0, *other.blocks[0]);
+  } else {
+    const ClockBlock* const zero = blocks_->zero();
+    for (std::size_t i = 0; i < count; ++i) {
+      ClockBlock* const block = other.blocks[i];
+      if (block == zero || block == covered_[i] || block == row_[i]) continue;
+      join_block(i, *block);
     }
   }
   if (!beyond_.empty()) tidy();
   for (const Instant& instant : *other.beyond) add(instant);
+}
+
+void RankClock::join_block(std::size_t index, ClockBlock& other) {
+  const ClockBlock& mine = *row_[index];
+  bool mine_is_ahead = false;
+  bool other_is_ahead = false;
+  for (std::size_t rank = 0; rank < width_; ++rank) {
+    for (std::size_t c = 0; c < kComponents; ++c) {
+      mine_is_ahead |= mine.times[rank][c] > other.times[rank][c];
+      other_is_ahead |= mine.times[rank][c] < other.times[rank][c];
+    }
+  }
+  if (!other_is_ahead) {
+    if (!is_wide()) return;
+    ClockBlocks::hold(&other);
+    blocks_->drop(covered_[index]);
+    covered_[index] = &other;
+    return;
+  }
+  if (!mine_is_ahead) {
+    ClockBlocks::hold(&other);
+    blocks_->drop(row_[index]);
+    row_[index] = &other;
+    return;
+  }
+  ClockBlock& joined = own_block(index);
+  for (std::size_t rank = 0; rank < width_; ++rank) {
+    for (std::size_t c = 0; c < kComponents; ++c) {
+      joined.times[rank][c] = std::max(joined.times[rank][c], other.times[rank][c]);
+    }
+  }
 }
 
 void RankClock::tidy() {
@@ -48,31 +112,43 @@ void RankClock::tidy() {
 }
 
 void ClockTable::begin(std::int32_t ranks) {
-  if (ranks != ranks_) {
-    ranks_ = ranks;
-    times_.clear();
+  for (std::uint32_t slot = 0; slot < holders_.size(); ++slot) {
+    if (holders_[slot] == 0) continue;
+    holders_[slot] = 0;
+    recycle(slot);
+  }
+  if (row_size(ranks) != row_size_) {
+    row_size_ = row_size(ranks);
+    rows_.clear();
     beyond_.clear();
     holders_.clear();
-  }
-  free_.clear();
-  for (std::uint32_t slot = static_cast<std::uint32_t>(holders_.size()); slot-- > 0;) {
-    free_.push_back(slot);
+    free_.clear();
   }
 }
 
-std::uint32_t ClockTable::snapshot(const ClockView& clock) {
+std::uint32_t ClockTable::snapshot(RankClock& clock) {
   if (free_.empty()) {
     free_.push_back(static_cast<std::uint32_t>(holders_.size()));
     holders_.push_back(0);
     beyond_.emplace_back();
-    times_.resize(times_.size() + static_cast<std::size_t>(ranks_));
+    rows_.resize(rows_.size() + row_size_);
   }
   const std::uint32_t slot = free_.back();
   free_.pop_back();
   holders_[slot] = 1;
-  std::copy_n(clock.times, ranks_, times_.begin() + slot * static_cast<std::ptrdiff_t>(ranks_));
-  if (!beyond_[slot].empty() || !clock.beyond->empty()) beyond_[slot] = *clock.beyond;
+  ClockBlock** const row = &rows_[slot * row_size_];
+  for (std::size_t i = 0; i < row_size_; ++i) {
+    if (row_size_ > 1) clock.row_[i] = blocks_.canonical(clock.row_[i]);
+    row[i] = clock.row_[i];
+    ClockBlocks::hold(row[i]);
+  }
+  if (!beyond_[slot].empty() || !clock.beyond_.empty()) beyond_[slot] = clock.beyond_;
   return slot;
+}
+
+void ClockTable::recycle(std::uint32_t slot) {
+  for (std::size_t i = 0; i < row_size_; ++i) blocks_.drop(rows_[slot * row_size_ + i]);
+  free_.push_back(slot);
 }
 
 }  // namespace emu

@@ -1,11 +1,11 @@
 #include "emu/diagnosis.h"
 
+#include <absl/container/flat_hash_map.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <tuple>
 
 #include "core/error.h"
@@ -63,7 +63,7 @@ bool has_leftover_signal(const EventLog& log) {
     bool is_set = false;   // by the last signal
     bool is_seen = false;  // by a wait since then
   };
-  std::map<std::tuple<std::int32_t, std::int32_t, std::uint64_t>, Cell> cells;
+  absl::flat_hash_map<std::tuple<std::int32_t, std::int32_t, std::uint64_t>, Cell> cells;
   for (const Event& event : log.events) {
     if (event.window < 0) continue;
     Cell& cell = cells[{event.target, event.window, event.offset}];

@@ -324,8 +324,12 @@ void EmulatedFabric::notify(std::int32_t peer, const Cell& cell, std::int32_t va
       execution_.detector()->signalled(me(), peer, cell.offset, op);
     }
     if (execution_.recording()) {
-      log_cell(site, symrace::OpKind::kNotify, peer, cell, value);
-      execution_.last_event().sets = op == pld::NotifyOp::Set;
+      Event event =
+          make_event(Event::Kind::kAct, site.op, me(), peer, cell_region(cell), site.where);
+      event.primitive = symrace::OpKind::kNotify;
+      event.value = value;
+      event.sets = op == pld::NotifyOp::Set;
+      execution_.log(event);
     }
     return;
   }

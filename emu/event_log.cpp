@@ -3,6 +3,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <array>
 #include <bit>
 #include <cstring>
 
@@ -23,24 +24,34 @@ std::uint64_t hash_rows(const std::byte* bytes, std::int64_t stride,
 }
 
 std::uint64_t EventLog::hash() const {
-  std::vector<std::uint64_t> words;
-  words.reserve(events.size() * 10);
+  // A few events at a time: all their words together may be more than the log itself.
+  constexpr std::size_t kWordsAnEvent = 9;
+  std::array<std::uint64_t, 64 * kWordsAnEvent> words;
+  std::size_t count = 0;
+  XXH3_state_t state;
+  XXH3_64bits_reset(&state);
+  const auto flush = [&] {
+    XXH3_64bits_update(&state, words.data(), count * sizeof(std::uint64_t));
+    count = 0;
+  };
   for (const Event& event : events) {
-    words.push_back(static_cast<std::uint64_t>(event.kind) |
-                    static_cast<std::uint64_t>(event.op) << 8 |
-                    static_cast<std::uint64_t>(event.dtype) << 16 |
-                    static_cast<std::uint64_t>(static_cast<std::uint32_t>(event.rank)) << 32);
-    words.push_back(static_cast<std::uint32_t>(event.target) |
-                    static_cast<std::uint64_t>(static_cast<std::uint32_t>(event.window)) << 32);
-    words.push_back(event.piece);
-    words.push_back(event.offset);
-    words.push_back(static_cast<std::uint64_t>(event.rows));
-    words.push_back(static_cast<std::uint64_t>(event.row_bytes));
-    words.push_back(static_cast<std::uint64_t>(event.stride));
-    words.push_back(static_cast<std::uint64_t>(event.value));
-    words.push_back(event.data_hash);
+    words[count++] = static_cast<std::uint64_t>(event.kind) |
+                     static_cast<std::uint64_t>(event.op) << 8 |
+                     static_cast<std::uint64_t>(event.dtype) << 16 |
+                     static_cast<std::uint64_t>(static_cast<std::uint32_t>(event.rank)) << 32;
+    words[count++] = static_cast<std::uint32_t>(event.target) |
+                     static_cast<std::uint64_t>(static_cast<std::uint32_t>(event.window)) << 32;
+    words[count++] = event.piece;
+    words[count++] = event.offset;
+    words[count++] = static_cast<std::uint64_t>(event.rows);
+    words[count++] = static_cast<std::uint64_t>(event.row_bytes);
+    words[count++] = static_cast<std::uint64_t>(event.stride);
+    words[count++] = static_cast<std::uint64_t>(event.value);
+    words[count++] = event.data_hash;
+    if (count == words.size()) flush();
   }
-  return XXH3_64bits(words.data(), words.size() * sizeof(std::uint64_t));
+  flush();
+  return XXH3_64bits_digest(&state);
 }
 
 }  // namespace emu

@@ -289,7 +289,7 @@ void Execution::land(std::uint32_t slot) {
   switch (piece.effect) {
     case Piece::Effect::kWrite:
       if (piece.reads_own_slice) {
-        moved = memory_.address(rank, piece.own.offset);
+        moved = memory_.bytes(rank, piece.own);
         moved_stride = piece.own.extent.stride;
       }
       memory_.write(piece.target, piece.region, moved, moved_stride, piece.atomic);
@@ -303,7 +303,7 @@ void Execution::land(std::uint32_t slot) {
       memory_.read(piece.target, piece.region, piece.memory, piece.memory_stride);
       break;
     case Piece::Effect::kReadWindow:
-      moved = memory_.address(piece.target, piece.region.offset);
+      moved = memory_.bytes(piece.target, piece.region);
       moved_stride = piece.region.extent.stride;
       memory_.write(rank, piece.own, moved, moved_stride, pld::AtomicType::None_);
       break;

@@ -81,8 +81,6 @@ class Execution final : public Passenger {
   bool recording() const { return record_ != nullptr; }
   void log(const Event& event) { record_->log.events.push_back(event); }
 
-  Event& last_event() { return record_->log.events.back(); }
-
   // Whether anyone wants to know of accesses: race detection, exploration.
   bool observing() const { return detector_ != nullptr || footprints_ != nullptr; }
   // Index of the event that is logged next; 0 when none are kept.

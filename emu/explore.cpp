@@ -43,6 +43,11 @@ Explorer::Explorer(std::unique_ptr<symrace::SymmetricHeap> heap,
 
 Explorer::~Explorer() = default;
 
+const symrace::SymmetricHeap& Explorer::heap() const {
+  execution_->memory().settle();
+  return *heap_;
+}
+
 void Explorer::prepare(Strategy& strategy) {
   if (!strategy.wants_profile()) return;
   if (!profile_) {

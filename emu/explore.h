@@ -85,7 +85,7 @@ class Explorer {
                       const std::function<void(std::uint64_t)>& progress = {},
                       const std::function<void(const RunResult&, const Footprints&)>& visit = {});
   // The slices, as the last schedule left them.
-  const symrace::SymmetricHeap& heap() const { return *heap_; }
+  const symrace::SymmetricHeap& heap() const;
 
  private:
   bool is_interrupted() const;

@@ -9,10 +9,14 @@ namespace {
 constexpr std::size_t kMostEntries = 16;
 
 // Whether whatever conflicts with an access of kind `old` conflicts with one of kind `now` too.
-bool covers(const Access& now, const Access& old) {
+bool covers(const AccessSite& now, const AccessSite& old) {
   if (now.kind == AccessKind::kWrite) return true;
   if (now.kind != old.kind) return false;
-  return now.kind != AccessKind::kAdd || now.region.dtype == old.region.dtype;
+  return now.kind != AccessKind::kAdd || now.dtype == old.dtype;
+}
+
+bool is_same_access(const ShadowEntry& a, const ShadowEntry& b) {
+  return a.instant == b.instant && a.site == b.site && a.number == b.number;
 }
 
 }  // namespace
@@ -30,7 +34,7 @@ void RaceDetector::begin(std::int32_t ranks, const Model& model, std::uint64_t b
   shadow_.begin(ranks, bytes);
   ranks_.resize(static_cast<std::size_t>(ranks));
   for (Rank& rank : ranks_) {
-    rank.clock.begin(ranks);
+    rank.clock.begin(ranks, clocks_.blocks());
     rank.snapshot = ClockTable::kNone;
     rank.sent = true;  // times begin at 1
     rank.issued = {};
@@ -41,20 +45,25 @@ void RaceDetector::begin(std::int32_t ranks, const Model& model, std::uint64_t b
     rank.reads.clear();
   }
   if (wants_follows_) {
-    for (Flight& flight : flights_) flight.carried.clear();
+    for (std::size_t i = 0; i < flights_.size(); ++i) flights_[i].carried.clear();
   }
-  accesses_.clear();
+  sites_.begin();
+  steps_ = 0;
   races_.clear();
 }
 
 void RaceDetector::changes(Rank& rank) {
   clocks_.drop(rank.snapshot);
   rank.snapshot = ClockTable::kNone;
+  if (!rank.sent) return;
+  rank.sent = false;
+  const auto index = static_cast<std::int32_t>(&rank - ranks_.data());
+  rank.clock.raise(index, Component::kProgram, rank.clock.time(index, Component::kProgram) + 1);
 }
 
 std::uint32_t RaceDetector::snapshot_of(Rank& rank) {
   if (rank.snapshot == ClockTable::kNone) {
-    rank.snapshot = clocks_.snapshot(rank.clock.view());
+    rank.snapshot = clocks_.snapshot(rank.clock);
     rank.sent = true;
   }
   clocks_.hold(rank.snapshot);
@@ -63,27 +72,28 @@ std::uint32_t RaceDetector::snapshot_of(Rank& rank) {
 
 void RaceDetector::access(const Access& access, std::uint32_t slot) {
   if (access.region.extent.empty()) return;
-  const auto index = static_cast<std::uint32_t>(accesses_.size());
-  accesses_.push_back(access);
-  Instant instant;
+  ShadowEntry entry{.instant = {},
+                    .site = sites_.number_of(access),
+                    .number = 0,
+                    .event = access.event,
+                    .value = access.value,
+                    .offset_low = static_cast<std::uint32_t>(access.region.offset)};
   Known known;
   if (access.lands()) {
-    instant = flights_[slot].instant;
+    entry.instant = flights_[slot].instant;
+    entry.number = access.piece;
     known = {clocks_.view(flights_[slot].snapshot), flights_[slot].carried};
   } else {
     Rank& rank = rank_of(access.rank);
-    if (rank.sent) {
-      changes(rank);
-      const std::uint32_t now = rank.clock.time(access.rank, Component::kProgram) + 1;
-      rank.clock.raise(access.rank, Component::kProgram, now);
-      rank.sent = false;
-    }
-    instant = {access.rank, Component::kProgram, rank.clock.time(access.rank, Component::kProgram)};
+    if (rank.sent) changes(rank);
+    entry.instant = {access.rank, Component::kProgram,
+                     rank.clock.time(access.rank, Component::kProgram)};
+    entry.number = ++steps_;
     known = {rank.clock.view(), {}};
   }
   reported_.clear();
   shadow_.for_each(access.target, access.region,
-                   [&](ShadowState& state) { visit(state, access, instant, known, index); });
+                   [&](ShadowState& state) { visit(state, access, entry, known); });
 }
 
 bool RaceDetector::Known::covers(const Instant& instant) const {
@@ -91,52 +101,82 @@ bool RaceDetector::Known::covers(const Instant& instant) const {
   return !carried.empty() && std::find(carried.begin(), carried.end(), instant) != carried.end();
 }
 
-void RaceDetector::visit(ShadowState& state, const Access& access, const Instant& instant,
-                         const Known& known, std::uint32_t index) {
-  std::vector<ShadowEntry>& entries = state.entries;
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    const ShadowEntry entry = entries[i];
-    const Access& earlier = accesses_[entry.access];
+void RaceDetector::visit(ShadowState& state, const Access& access, const ShadowEntry& now,
+                         const Known& known) {
+  ShadowEntry* const entries = state.entries.data();
+  const std::uint32_t count = state.entries.size();
+  const AccessSite& site = sites_[now.site];
+  std::uint32_t kept = 0;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const ShadowEntry& entry = entries[i];
+    const AccessSite& earlier = sites_[entry.site];
     bool before = known.covers(entry.instant);
-    if (!before && earlier.rank == access.rank && ordered_by_rank(earlier, access)) {
+    if (!before && entry.instant.rank == access.rank &&
+        ordered_by_rank(expanded(entry, access.target), access)) {
       // What comes after a landing comes after the rank's earlier landing on its bytes, but need
       // not come after a step that only saw its own write.
-      before = earlier.lands() && access.lands();
-    } else if (!before && conflict(earlier, access)) {
-      report(entry.access, index);
+      before = entry.instant.component != Component::kProgram && access.lands();
+    } else if (!before && conflict(earlier.kind, earlier.dtype, access.kind, access.region.dtype)) {
+      report(entry, access);
     }
     // Whatever races with it from now on races with this one too. Where that is another line, both
     // are worth a report, while they are few.
-    if (before && covers(access, earlier) &&
-        (entries.size() > kMostEntries || same_line(earlier.where, access.where))) {
+    if (before && covers(site, earlier) &&
+        (count > kMostEntries || entry.site == now.site ||
+         same_line(earlier.where, access.where))) {
       continue;
     }
-    entries[kept++] = entry;
+    if (kept != i) entries[kept] = entry;
+    ++kept;
   }
-  entries.resize(kept);
-  entries.push_back({instant, index});
+  state.entries.truncate(kept);
+  state.entries.push_back(now);
 }
 
-void RaceDetector::report(std::uint32_t first, std::uint32_t second) {
-  const std::pair pair{first, second};
-  if (std::find(reported_.begin(), reported_.end(), pair) != reported_.end()) return;
-  reported_.push_back(pair);
-  const Access& a = accesses_[first];
-  const Access& b = accesses_[second];
-  merge(races_, Race{.kind = race_kind(a, b), .first = a, .second = b});
+Access RaceDetector::expanded(const ShadowEntry& entry, std::int32_t target) const {
+  const AccessSite& site = sites_[entry.site];
+  Access access;
+  access.kind = site.kind;
+  access.op = site.op;
+  access.rank = entry.instant.rank;
+  access.target = target;
+  access.piece = entry.instant.component == Component::kProgram ? 0 : entry.number;
+  access.region = {site.window, std::uint64_t{site.offset_high} << 32 | entry.offset_low,
+                   site.extent, site.dtype};
+  access.where = site.where;
+  access.in_own_view = site.in_own_view;
+  access.reads_source_late = site.reads_source_late;
+  access.event = entry.event;
+  access.value = entry.value;
+  access.cmp = site.cmp;
+  return access;
+}
+
+void RaceDetector::report(const ShadowEntry& first, const Access& second) {
+  const auto is_first = [&](const ShadowEntry& entry) { return is_same_access(entry, first); };
+  if (std::any_of(reported_.begin(), reported_.end(), is_first)) return;
+  reported_.push_back(first);
+  const Access earlier = expanded(first, second.target);
+  merge(races_, Race{.kind = race_kind(earlier, second), .first = earlier, .second = second});
 }
 
 void RaceDetector::waited(std::int32_t rank, std::uint64_t cell) {
-  const CellClock& seen = shadow_.cell(rank, cell).cell;
+  CellClock& seen = shadow_.cell(rank, cell).cell;
   if (seen.snapshot == ClockTable::kNone) return;
   Rank& self = rank_of(rank);
   changes(self);
   join(self.clock, seen);
+  // Only its owner ever asks for a cell's clock, and knows what it tells from now on.
+  clocks_.drop(seen.snapshot);
+  seen = {};
 }
 
 void RaceDetector::join(RankClock& clock, const CellClock& cell) const {
-  clock.join(clocks_.view(cell.snapshot));
+  const ClockView sent = clocks_.view(cell.snapshot);
+  // One look at the sender's own time tells whether all that it knew is known.
+  const bool is_known = cell.rank >= 0 && clock.time(cell.rank, Component::kProgram) >=
+                                              sent.time(cell.rank, Component::kProgram);
+  if (!is_known) clock.join(sent);
   if (cell.rank < 0) return;
   clock.raise(cell.rank, Component::kReleased, cell.released);
   if (cell.unreleased_signal != 0) {
@@ -187,7 +227,7 @@ void RaceDetector::own_writes_landed(std::int32_t rank, const symrace::WindowReg
 }
 
 void RaceDetector::follows(std::uint32_t earlier, std::uint32_t later) {
-  if (later >= flights_.size()) flights_.resize(later + 1U);
+  flights_.grow_to(later + 1U);
   follow(flights_[earlier].instant, flights_[earlier].carried, later);
 }
 
@@ -199,7 +239,7 @@ void RaceDetector::follow(const Instant& instant, const std::vector<Instant>& be
 }
 
 void RaceDetector::issued(const Piece& piece, std::uint32_t slot) {
-  if (slot >= flights_.size()) flights_.resize(slot + 1U);
+  flights_.grow_to(slot + 1U);
   if (wants_follows_) {
     for (const Landed& landed : rank_of(piece.rank).landed) {
       if (Transfers::must_follow(landed.piece, piece)) follow(landed.instant, landed.carried, slot);
@@ -280,12 +320,12 @@ void RaceDetector::signal(ShadowState& state, const CellClock& sent,
     cell = sent;
     return;
   }
-  scratch_.begin(static_cast<std::int32_t>(ranks_.size()));
+  scratch_.begin(static_cast<std::int32_t>(ranks_.size()), clocks_.blocks());
   join(scratch_, sent);
   for (const Instant& instant : carried) scratch_.add(instant);
   if (op == pld::NotifyOp::AtomicAdd && cell.snapshot != ClockTable::kNone) join(scratch_, cell);
   clocks_.drop(cell.snapshot);
-  cell = {clocks_.snapshot(scratch_.view()), -1, 0, 0};
+  cell = {clocks_.snapshot(scratch_), -1, 0, 0};
 }
 
 }  // namespace emu

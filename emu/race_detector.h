@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "emu/access_sites.h"
 #include "emu/clock.h"
 #include "emu/model.h"
 #include "emu/race.h"
@@ -58,6 +59,11 @@ class RaceDetector {
   // Found in this schedule, in the order in which lines were found.
   const std::vector<Race>& races() const { return races_; }
 
+  // What memory is asked to be: accesses that are kept, counted once an interval of bytes, and
+  // clocks. Neither grows with the length of a run whose bytes are used over and over.
+  std::size_t kept_accesses() const { return shadow_.entries(); }
+  std::size_t kept_clocks() const { return clocks_.live_snapshots(); }
+
  private:
   // A piece in flight, by its slot.
   struct Flight {
@@ -88,7 +94,9 @@ class RaceDetector {
   struct Rank {
     RankClock clock;
     std::uint32_t snapshot = ClockTable::kNone;  // of `clock`; kNone: it has changed since
-    bool sent = false;                           // since the last access: a new time must begin
+    // Since a new time began. What a snapshot told is then told by its time in its own rank's
+    // program: whoever knows that time knows the whole snapshot.
+    bool sent = false;
     std::array<std::uint32_t, kComponents> issued{};
     std::vector<Instant> carried;       // by released pieces: a later signal is after them
     std::vector<Flight> private_reads;  // landed deferred gets into private memory
@@ -107,25 +115,28 @@ class RaceDetector {
               pld::NotifyOp op);
   // Joins what a wait that sees `cell` comes after.
   void join(RankClock& clock, const CellClock& cell) const;
-  void report(std::uint32_t first, std::uint32_t second);
+  // The access that an entry in `target`'s slice stands for.
+  Access expanded(const ShadowEntry& entry, std::int32_t target) const;
+  void report(const ShadowEntry& first, const Access& second);
   // What comes before an access: `clock`, and single instants of its own rank's pieces.
   struct Known {
     ClockView clock;
     std::span<const Instant> carried;
     bool covers(const Instant& instant) const;
   };
-  void visit(ShadowState& state, const Access& access, const Instant& instant, const Known& known,
-             std::uint32_t index);
+  void visit(ShadowState& state, const Access& access, const ShadowEntry& entry,
+             const Known& known);
 
   Model model_;
   bool wants_follows_ = false;
   ClockTable clocks_;
   Shadow shadow_;
   std::vector<Rank> ranks_;
-  std::vector<Flight> flights_;
-  std::vector<Access> accesses_;
+  ChunkedPool<Flight> flights_;
+  AccessSites sites_;
+  std::uint32_t steps_ = 0;  // accesses of programs' own steps
   std::vector<Race> races_;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> reported_;  // of the latest access
+  std::vector<ShadowEntry> reported_;  // against the latest access
   RankClock scratch_;
 };
 

@@ -1,6 +1,24 @@
 #include "emu/shadow.h"
 
 namespace emu {
+namespace {
+
+// An offset in a page.
+std::uint16_t narrow(std::uint32_t offset) { return static_cast<std::uint16_t>(offset); }
+
+}  // namespace
+
+void ShadowEntries::grow() {
+  auto more = std::make_unique<ShadowEntry[]>(capacity_ * 2U);
+  std::copy_n(data(), size_, more.get());
+  more_ = std::move(more);
+  capacity_ *= 2;
+}
+
+void ShadowEntries::assign(const ShadowEntries& other) {
+  size_ = 0;
+  for (std::uint32_t i = 0; i < other.size_; ++i) push_back(other.data()[i]);
+}
 
 void Shadow::begin(std::int32_t ranks, std::uint64_t bytes) {
   for (const std::size_t index : touched_) page_of_[index] = kNone;
@@ -25,16 +43,16 @@ Shadow::Page& Shadow::page(std::int32_t rank, std::uint64_t number) {
 }
 
 std::uint32_t Shadow::new_state() {
-  if (used_states_ == states_.size()) states_.emplace_back();
+  states_.grow_to(used_states_ + 1);
   ShadowState& state = states_[used_states_];
-  state.entries.clear();
+  state.entries.truncate(0);
   state.cell = {};
   return static_cast<std::uint32_t>(used_states_++);
 }
 
 std::uint32_t Shadow::copy_state(std::uint32_t from) {
   const std::uint32_t to = new_state();
-  states_[to].entries = states_[from].entries;
+  states_[to].entries.assign(states_[from].entries);
   states_[to].cell = states_[from].cell;
   if (states_[to].cell.snapshot != ClockTable::kNone) clocks_.hold(states_[to].cell.snapshot);
   return to;
@@ -47,19 +65,19 @@ std::size_t Shadow::carve(Page& page, std::uint32_t begin, std::uint32_t end) {
     return static_cast<std::size_t>(at - page.begin());
   }
   if (at != page.end() && at->begin < begin) {  // split off what lies before
-    const Interval before{at->begin, begin, at->state};
-    at->begin = begin;
+    const Interval before{at->begin, narrow(begin), at->state};
+    at->begin = narrow(begin);
     at->state = copy_state(before.state);
     at = page.insert(at, before) + 1;
   }
   const auto first = at - page.begin();
   for (std::uint32_t from = begin; from < end; ++at) {
     if (at == page.end() || at->begin > from) {  // a gap
-      const std::uint32_t to = at == page.end() ? end : std::min(end, at->begin);
-      at = page.insert(at, Interval{from, to, new_state()});
+      const std::uint32_t to = at == page.end() ? end : std::min<std::uint32_t>(end, at->begin);
+      at = page.insert(at, Interval{narrow(from), narrow(to), new_state()});
     } else if (at->end > end) {  // split off what lies behind
-      const Interval behind{end, at->end, copy_state(at->state)};
-      at->end = end;
+      const Interval behind{narrow(end), at->end, copy_state(at->state)};
+      at->end = narrow(end);
       at = page.insert(at + 1, behind) - 1;
     }
     from = at->end;
@@ -71,6 +89,12 @@ ShadowState& Shadow::cell(std::int32_t rank, std::uint64_t offset) {
   Page& intervals = page(rank, offset / kPageBytes);
   const auto begin = static_cast<std::uint32_t>(offset % kPageBytes);
   return states_[intervals[carve(intervals, begin, begin + 4)].state];
+}
+
+std::size_t Shadow::entries() const {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < used_states_; ++i) count += states_[i].entries.size();
+  return count;
 }
 
 }  // namespace emu

@@ -6,10 +6,13 @@
 #define SYMRACE_EMU_SHADOW_H_
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "core/region.h"
+#include "emu/chunked_pool.h"
 #include "emu/clock.h"
 
 namespace emu {
@@ -24,13 +27,43 @@ struct CellClock {
   std::uint32_t unreleased_signal = 0;  // its time, where later signals do not release it; 0: none
 };
 
+// One access that a later one may race with. Thirty-two bytes: at a thousand ranks there are
+// millions.
 struct ShadowEntry {
-  Instant instant;           // when it happened
-  std::uint32_t access = 0;  // index among the schedule's accesses
+  Instant instant;               // when it happened, and whose it is
+  std::uint32_t site = 0;        // of AccessSites: what it has in common with others
+  std::uint32_t number = 0;      // of a transfer its piece; else of the schedule's accesses
+  std::uint32_t event = 0;       // as in Access
+  std::int32_t value = 0;        // likewise
+  std::uint32_t offset_low = 0;  // of its region
+};
+static_assert(sizeof(ShadowEntry) == 32);
+
+// The entries of an interval. Two are at hand, since most intervals are cells with their last
+// signal and their last wait; memory for more is kept for the schedules to come.
+class ShadowEntries {
+ public:
+  std::uint32_t size() const { return size_; }
+  ShadowEntry* data() { return more_ == nullptr ? few_.data() : more_.get(); }
+  const ShadowEntry* data() const { return more_ == nullptr ? few_.data() : more_.get(); }
+  void truncate(std::uint32_t size) { size_ = size; }
+  void push_back(const ShadowEntry& entry) {
+    if (size_ == capacity_) grow();
+    data()[size_++] = entry;
+  }
+  void assign(const ShadowEntries& other);
+
+ private:
+  void grow();
+
+  std::array<ShadowEntry, 2> few_;
+  std::unique_ptr<ShadowEntry[]> more_;
+  std::uint32_t size_ = 0;
+  std::uint32_t capacity_ = 2;
 };
 
 struct ShadowState {
-  std::vector<ShadowEntry> entries;
+  ShadowEntries entries;
   CellClock cell;
 };
 
@@ -58,12 +91,15 @@ class Shadow {
   // The state of the four bytes of a cell.
   ShadowState& cell(std::int32_t rank, std::uint64_t offset);
 
+  // Accesses that are kept at most, counted once an interval; for what memory is asked to be.
+  std::size_t entries() const;
+
  private:
   static constexpr std::uint64_t kPageBytes = 4096;
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
   struct Interval {
-    std::uint32_t begin = 0, end = 0;  // in the page
+    std::uint16_t begin = 0, end = 0;  // in the page
     std::uint32_t state = 0;
   };
   using Page = std::vector<Interval>;  // sorted, disjoint
@@ -97,7 +133,7 @@ class Shadow {
   std::vector<std::size_t> touched_;    // indices into page_of_
   std::vector<Page> pages_;
   std::size_t used_pages_ = 0;
-  std::vector<ShadowState> states_;
+  ChunkedPool<ShadowState> states_;
   std::size_t used_states_ = 0;
 };
 

@@ -10,6 +10,7 @@
 #include "core/heap.h"
 #include "core/region.h"
 #include "emu/dirty_lines.h"
+#include "emu/few_cells.h"
 
 namespace emu {
 
@@ -21,44 +22,66 @@ class SliceMemory {
   explicit SliceMemory(symrace::SymmetricHeap& heap) : heap_(heap) {}
 
   // Zeroes what was written since the last call. Call before the allocations are forgotten.
-  void reset() { dirty_.clear(heap_); }
+  void reset() {
+    dirty_.clear(heap_);
+    few_.clear();
+  }
   // Call when all windows are allocated.
-  void begin() { dirty_.begin(heap_.ranks(), heap_.used_bytes()); }
+  void begin() {
+    dirty_.begin(heap_.ranks(), heap_.used_bytes());
+    few_.begin(heap_.ranks(), heap_.used_bytes());
+  }
 
-  std::byte* address(std::int32_t rank, std::uint64_t offset) const {
-    return heap_.address(rank, offset);
+  // Brings everything to the heap, for whoever looks there.
+  void settle() {
+    few_.use_all([this](std::int32_t rank, std::uint64_t offset, std::int32_t value) {
+      write_cell(rank, offset, value);
+    });
+  }
+
+  // The first byte of a region, all of which may be read there until the next change.
+  const std::byte* bytes(std::int32_t rank, const symrace::WindowRegion& region) {
+    use(rank, region);
+    return heap_.address(rank, region.offset);
   }
 
   void read(std::int32_t rank, const symrace::WindowRegion& region, std::byte* to,
-            std::int64_t to_stride) const {
+            std::int64_t to_stride) {
     if (region.extent.empty()) return;
-    symrace::copy_rows(to, to_stride, address(rank, region.offset), region.extent.stride,
-                       region.extent.rows, region.extent.row_bytes);
+    symrace::copy_rows(to, to_stride, bytes(rank, region), region.extent.stride, region.extent.rows,
+                       region.extent.row_bytes);
   }
 
   void write(std::int32_t rank, const symrace::WindowRegion& region, const std::byte* from,
              std::int64_t from_stride, pld::AtomicType atomic) {
     if (region.extent.empty()) return;
+    use(rank, region);
     mark(rank, region);
     if (atomic == pld::AtomicType::None_) {
-      symrace::copy_rows(address(rank, region.offset), region.extent.stride, from, from_stride,
-                         region.extent.rows, region.extent.row_bytes);
+      symrace::copy_rows(heap_.address(rank, region.offset), region.extent.stride, from,
+                         from_stride, region.extent.rows, region.extent.row_bytes);
       return;
     }
     for (std::int64_t row = 0; row < region.extent.rows; ++row) {
-      add_elements(address(rank, region.offset) + row * region.extent.stride,
+      add_elements(heap_.address(rank, region.offset) + row * region.extent.stride,
                    from + row * from_stride, region.extent.row_bytes, region.dtype);
     }
   }
 
   std::int32_t cell(std::int32_t rank, std::uint64_t offset) const {
+    if (few_.is_used()) {
+      if (const auto kept = few_.value(rank, offset)) return *kept;
+    }
     std::int32_t value = 0;
-    std::memcpy(&value, address(rank, offset), sizeof(value));
+    std::memcpy(&value, heap_.address(rank, offset), sizeof(value));
     return value;
   }
   void set_cell(std::int32_t rank, std::uint64_t offset, std::int32_t value) {
-    dirty_.mark(rank, offset, sizeof(value));
-    std::memcpy(address(rank, offset), &value, sizeof(value));
+    if (few_.is_used()) {
+      if (few_.keep(rank, offset, value)) return;
+      use_pages(rank, offset, offset + sizeof(value));
+    }
+    write_cell(rank, offset, value);
   }
   void add_to_cell(std::int32_t rank, std::uint64_t offset, std::int32_t value) {
     set_cell(rank, offset,
@@ -67,6 +90,17 @@ class SliceMemory {
   }
 
  private:
+  void write_cell(std::int32_t rank, std::uint64_t offset, std::int32_t value) {
+    dirty_.mark(rank, offset, sizeof(value));
+    std::memcpy(heap_.address(rank, offset), &value, sizeof(value));
+  }
+  void use(std::int32_t rank, const symrace::WindowRegion& region) {
+    if (few_.is_used()) use_pages(rank, region.offset, region.end());
+  }
+  void use_pages(std::int32_t rank, std::uint64_t begin, std::uint64_t end) {
+    few_.use(rank, begin, end,
+             [&](std::uint64_t offset, std::int32_t value) { write_cell(rank, offset, value); });
+  }
   void mark(std::int32_t rank, const symrace::WindowRegion& region) {
     if (region.extent.contiguous()) {
       dirty_.mark(rank, region.offset, static_cast<std::uint64_t>(region.extent.bytes()));
@@ -80,6 +114,7 @@ class SliceMemory {
 
   symrace::SymmetricHeap& heap_;
   DirtyLines dirty_;
+  FewCells few_;
 };
 
 }  // namespace emu

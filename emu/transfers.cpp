@@ -59,7 +59,7 @@ void Transfers::begin(std::int32_t ranks, const Model& model) {
 Piece& Transfers::prepare() {
   if (free_.empty()) {
     free_.push_back(static_cast<std::uint32_t>(pool_.size()));
-    pool_.emplace_back();
+    pool_.grow_to(pool_.size() + 1);
   }
   prepared_ = free_.back();
   free_.pop_back();

@@ -16,6 +16,7 @@
 #include "core/fabric.h"
 #include "core/region.h"
 #include "core/tile_pool.h"
+#include "emu/chunked_pool.h"
 #include "emu/enabled_set.h"
 #include "emu/model.h"
 
@@ -150,7 +151,7 @@ class Transfers {
 
   EnabledSet& enabled_;
   Model model_;
-  std::vector<Piece> pool_;
+  ChunkedPool<Piece> pool_;
   std::vector<std::uint32_t> free_;
   std::vector<Edge> edges_;
   std::vector<std::uint32_t> free_edges_;
