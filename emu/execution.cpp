@@ -62,7 +62,7 @@ RunResult Execution::run(Strategy& strategy, std::uint64_t seed, RecordedRun* re
     vehicle_->switch_to(main_seat(), 0);
     symrace::internal::current_rank_pointer = nullptr;
     end();
-    if (op_recorder_ != nullptr) model_time();
+    if (op_recorder_ != nullptr && result_.outcome != Outcome::kAbandoned) model_time();
   }
   if (record_ != nullptr) {
     for (std::size_t i = 0; i < host_.window_count(); ++i) {

@@ -78,6 +78,9 @@ struct RunResult {
   // With Options::costs: when each rank ended, or how far it came.
   std::vector<Picoseconds> rank_ps = {};
 
+  bool has_modelled_time() const {
+    return !rank_ps.empty() && (outcome == Outcome::kOk || outcome == Outcome::kMismatch);
+  }
   // When the last rank ended.
   Picoseconds modelled_ps() const {
     return rank_ps.empty() ? 0 : *std::max_element(rank_ps.begin(), rank_ps.end());

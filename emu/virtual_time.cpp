@@ -75,7 +75,10 @@ const std::vector<Picoseconds>& VirtualTime::play(const OpRecorder& recorder,
     const bool is_read = op.kind == TimedOp::Kind::kRead || op.kind == TimedOp::Kind::kGet;
     TimeSpan time = event.in_flight && !is_read ? of_rank.flight[event.op] : of_rank.ops[event.op];
     if (event.chunk != OpRecorder::kWhole && (event.in_flight || is_read)) {
-      time = of_rank.chunks[op.first_chunk + event.chunk];
+      const TimeSpan* chunk = &of_rank.chunks[op.first_chunk + event.chunk];
+      time = *chunk;
+      // What a rank does itself does not overlap, also where a pipeline does.
+      if (is_read && event.chunk > 0) time.begin = std::max(time.begin, (chunk - 1)->end);
     }
     times.events.push_back(time);
   }
@@ -170,6 +173,7 @@ void VirtualTime::play_transfer(std::size_t rank, const TimedOp& op) {
     Picoseconds begin = issued;
     if (by_engine) {
       // No staging, and so no chunks to it: one transfer, whose parts arrive one after the other.
+      if (i > 0) begin = landed;
       bytes += chunks[i];
       landed = engine_start + stream_time(bytes, costs_->async.per_kib);
     } else {
