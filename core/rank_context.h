@@ -48,10 +48,10 @@ inline void settle_private_memory(const Site& site) {
 
 // For such an op that moves `bytes` between that memory and a tile.
 inline void begin_private_move(const Site& site, std::int64_t bytes) {
-  settle_private_memory(site);
   RankContext& context = current_rank(site);
   ++context.private_moves;
   context.private_bytes += static_cast<std::uint64_t>(bytes);
+  if (context.deferred_gets != 0) context.fabric->use_private_memory(site);
 }
 
 }  // namespace symrace

@@ -38,7 +38,10 @@ Execution::Execution(symrace::Program& program, symrace::SymmetricHeap& heap,
     created.context.fabric = &created.fabric;
     created.context.tiles = &tiles_;
   }
-  if (options.costs) op_recorder_ = std::make_unique<OpRecorder>();
+  if (options.costs) {
+    op_recorder_ = std::make_unique<OpRecorder>();
+    virtual_time_ = std::make_unique<VirtualTime>();
+  }
   if (options.detect_races) detector_ = std::make_unique<RaceDetector>();
   vehicle_ = options.vehicle == VehicleKind::kFiber
                  ? make_fiber_vehicle(heap.ranks(), options.stack_bytes, *this)
@@ -130,10 +133,10 @@ void Execution::end() {
 
 void Execution::model_time() {
   if (record_ == nullptr) {
-    result_.rank_ps = virtual_time_.play(op_recorder_->ranks(), *options_.costs, options_.model);
+    result_.rank_ps = virtual_time_->play(op_recorder_->ranks(), *options_.costs, options_.model);
   } else {
     result_.rank_ps =
-        virtual_time_.play(*op_recorder_, *options_.costs, options_.model, record_->times);
+        virtual_time_->play(*op_recorder_, *options_.costs, options_.model, record_->times);
   }
 }
 

@@ -148,7 +148,6 @@ class Execution final : public Passenger {
   std::unique_ptr<Vehicle> vehicle_;
   std::unique_ptr<RaceDetector> detector_;  // null: races are not looked for
   std::unique_ptr<OpRecorder> op_recorder_;
-  VirtualTime virtual_time_;
 
   // Of the schedule that runs.
   Strategy* strategy_ = nullptr;
@@ -160,6 +159,8 @@ class Execution final : public Passenger {
   bool over_ = false;
   bool cancelling_ = false;
   bool shutting_down_ = false;
+
+  std::unique_ptr<VirtualTime> virtual_time_;  // null: no time is modelled
 };
 
 }  // namespace emu

@@ -21,6 +21,12 @@ Json metadata(const char* what, int track, const Json& arguments) {
   return {{"name", what}, {"ph", "M"}, {"pid", kProcess}, {"tid", track}, {"args", arguments}};
 }
 
+// Whole numbers without a fraction.
+Json number(double value) {
+  const auto whole = static_cast<std::int64_t>(value);
+  return static_cast<double>(whole) == value ? Json(whole) : Json(value);
+}
+
 bool is_signal(const Event& event) {
   return event.window >= 0 &&
          (event.op == symrace::OpKind::kNotify ||
@@ -49,7 +55,7 @@ class TraceWriter {
     }
     if (findings_.run) {
       for (std::size_t i = 0; i < findings_.run->log.events.size(); ++i) add_event(i);
-      add_private_moves();
+      add_private_moves(findings_.run->times);
       add_races();
     }
     return Json{{"traceEvents", std::move(events_)},
@@ -61,8 +67,9 @@ class TraceWriter {
 
  private:
   std::string time_text() const {
-    if (!findings_.run || findings_.run->times.events.empty()) return "the number of the event";
-    return "modelled, costs " + findings_.request.options.costs->name;
+    const auto& costs = findings_.request.options.costs;
+    if (!costs) return "the number of the event";
+    return "modelled, costs " + costs->name;
   }
 
   void add(Json event) { events_.push_back(std::move(event)); }
@@ -89,8 +96,8 @@ class TraceWriter {
     add({{"name", name},
          {"cat", by_fabric ? "fabric" : "rank"},
          {"ph", "X"},
-         {"ts", slice.begin},
-         {"dur", slice.duration},
+         {"ts", number(slice.begin)},
+         {"dur", number(slice.duration)},
          {"pid", kProcess},
          {"tid", slice.track},
          {"args", std::move(arguments)}});
@@ -98,15 +105,15 @@ class TraceWriter {
   }
 
   // Those between ranks and rank-private memory are no events, but take modelled time.
-  void add_private_moves() {
-    for (const auto& moves : findings_.run->times.private_moves) {
+  void add_private_moves(const emu::EventTimes& times) {
+    for (const auto& moves : times.private_moves) {
       const TraceAxis::Slice slice =
           TraceAxis::slice_of(moves.time, TraceAxis::rank_track(moves.rank));
       add({{"name", "private memory"},
            {"cat", "rank"},
            {"ph", "X"},
-           {"ts", slice.begin},
-           {"dur", slice.duration},
+           {"ts", number(slice.begin)},
+           {"dur", number(slice.duration)},
            {"pid", kProcess},
            {"tid", slice.track},
            {"args", {{"moves", moves.moves}, {"bytes", moves.bytes}}}});
@@ -136,9 +143,9 @@ class TraceWriter {
     }
   }
 
-  void add_arrow(const char* phase, const char* name, int id, const Json& time, int track) {
-    Json arrow = {{"name", name}, {"cat", name},     {"ph", phase}, {"id", id},
-                  {"ts", time},   {"pid", kProcess}, {"tid", track}};
+  void add_arrow(const char* phase, const char* name, int id, double time, int track) {
+    Json arrow = {{"name", name},       {"cat", name},     {"ph", phase}, {"id", id},
+                  {"ts", number(time)}, {"pid", kProcess}, {"tid", track}};
     if (phase[0] == 'f') arrow["bp"] = "e";
     add(std::move(arrow));
   }
@@ -152,7 +159,7 @@ class TraceWriter {
              {"cat", "race"},
              {"ph", "i"},
              {"s", "t"},
-             {"ts", slice.begin},
+             {"ts", number(slice.begin)},
              {"pid", kProcess},
              {"tid", slice.track},
              {"cname", "terrible"},

@@ -46,7 +46,8 @@ void TraceAxis::number_events(const emu::RecordedRun& run) {
   for (std::size_t i = 0; i < slices_.size(); ++i) {
     const Event& event = run.log.events[i];
     const int track = rank_track(event.rank) + (is_by_fabric(event) ? 1 : 0);
-    slices_[i] = {.track = track, .begin = i, .duration = 1, .last = i};
+    const auto time = static_cast<double>(i);
+    slices_[i] = {.track = track, .begin = time, .duration = 1, .last = time};
   }
 }
 

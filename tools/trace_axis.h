@@ -6,7 +6,6 @@
 #define SYMRACE_TOOLS_TRACE_AXIS_H_
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -18,9 +17,9 @@ class TraceAxis {
  public:
   struct Slice {
     int track = 0;
-    nlohmann::ordered_json begin, duration;  // microseconds
-    nlohmann::ordered_json last;             // where an arrow to its end may point
-    bool repeats = false;                    // what an earlier event shows already
+    double begin = 0, duration = 0;  // microseconds
+    double last = 0;                 // where an arrow to its end may point
+    bool repeats = false;            // what an earlier event shows already
   };
   struct Track {
     std::int32_t rank = 0;
