@@ -9,6 +9,7 @@
 
 #include <cstring>
 #include <memory>
+#include <optional>
 
 #include "core/error.h"
 #include "core/pl.h"
@@ -28,9 +29,10 @@ std::unique_ptr<symrace::Program> make_step_05(std::int32_t ranks, std::int64_t 
 }
 
 void explore(benchmark::State& state, symrace::Program& program, std::int32_t ranks,
-             emu::VehicleKind vehicle, bool races = false) {
-  auto explorer =
-      emu::Explorer::create(program, ranks, {.vehicle = vehicle, .detect_races = races});
+             emu::VehicleKind vehicle, bool races = false,
+             const std::optional<emu::CostModel>& costs = {}) {
+  auto explorer = emu::Explorer::create(
+      program, ranks, {.vehicle = vehicle, .detect_races = races, .costs = costs});
   if (!explorer.ok()) {
     state.SkipWithError(std::string(explorer.status().message()).c_str());
     return;
@@ -61,6 +63,13 @@ BENCHMARK(FiberVehicle);
 // The same with race detection on, as runs of a2a3sim have it.
 void Races(benchmark::State& state) { explore(state, 2, 64, emu::VehicleKind::kFiber, true); }
 BENCHMARK(Races);
+// The same with modelled time.
+void Clock(benchmark::State& state) {
+  const auto ranks = static_cast<std::int32_t>(state.range(0));
+  explore(state, *make_step_05(ranks, 64), ranks, emu::VehicleKind::kFiber, false,
+          emu::CostModel::a2a3());
+}
+BENCHMARK(Clock)->Arg(2)->Arg(64);
 void ThreadVehicle(benchmark::State& state) { explore(state, 2, 64, emu::VehicleKind::kThread); }
 BENCHMARK(ThreadVehicle)->UseRealTime();
 

@@ -44,6 +44,13 @@ Tile<T> new_tile(const Site& site, std::int64_t rows, std::int64_t cols) {
                  cols);
 }
 
+// Before `elements` of a tensor move: those of a tensor-level value are on core already.
+template <Element T>
+void begin_private_move(const Site& site, const Tensor<T>& tensor, std::int64_t elements) {
+  if (tensor.storage()) return symrace::settle_private_memory(site);
+  symrace::begin_private_move(site, elements * static_cast<std::int64_t>(sizeof(T)));
+}
+
 // Packed on-core bytes → rank-private memory.
 template <Element T>
 void write_private(const T* from, const symrace::PrivateRegion& to, AtomicType atomic) {
@@ -72,7 +79,7 @@ Tile<T> load(const Tensor<T>& source, Offsets offsets, Shape shape,
   const Site site{OpKind::kLoad, where};
   const auto r = symrace::checks::region(site, offsets, shape, detail::bounds(source));
   Tile<T> tile = detail::new_tile<T>(site, r.rows, r.cols);
-  symrace::settle_private_memory(site);
+  detail::begin_private_move(site, source, r.rows * r.cols);
   const auto from = source.region(r.row, r.col, r.rows, r.cols);
   symrace::copy_rows(tile.block()->bytes(), from.extent.row_bytes, from.data, from.extent.stride,
                      r.rows, from.extent.row_bytes);
@@ -99,7 +106,7 @@ Out<Tensor<T>> store(const Tile<T>& tile, Offsets offsets, const Out<Tensor<T>>&
   const Site site{OpKind::kStore, where};
   const auto r =
       symrace::checks::region(site, offsets, {tile.rows(), tile.cols()}, detail::bounds<T>(target));
-  symrace::settle_private_memory(site);
+  detail::begin_private_move<T>(site, target, r.rows * r.cols);
   detail::write_private(tile.data(site), target.region(r.row, r.col, r.rows, r.cols), atomic);
   return target;
 }
@@ -131,7 +138,7 @@ template <Element T>
 Scalar<T> read(const Tensor<T>& source, Offsets offsets, Location where = Location::current()) {
   const Site site{OpKind::kRead, where};
   const auto r = symrace::checks::region(site, offsets, {1, 1}, detail::bounds(source));
-  symrace::settle_private_memory(site);
+  detail::begin_private_move(site, source, 1);
   return Scalar<T>(source.data()[r.row * source.row_stride() + r.col]);
 }
 
@@ -151,7 +158,7 @@ void write(const Out<Tensor<T>>& target, Offsets offsets, std::type_identity_t<S
   const Site site{OpKind::kWrite, where};
   const auto r = symrace::checks::region(site, offsets, {1, 1}, detail::bounds<T>(target));
   const T element = value.value();
-  symrace::settle_private_memory(site);
+  detail::begin_private_move<T>(site, target, 1);
   detail::write_private(&element, target.region(r.row, r.col, 1, 1), AtomicType::None_);
 }
 

@@ -18,6 +18,10 @@ struct RankContext {
   bool in_core_group = false;  // inside pl::at(Level::CORE_GROUP, ...)
   // Gets into private memory whose bytes may still be on their way (weak model).
   std::int32_t deferred_gets = 0;
+  // Moves between rank-private memory and a tile, which no fabric sees, for engines that model
+  // time.
+  std::uint64_t private_moves = 0;
+  std::uint64_t private_bytes = 0;
 };
 
 namespace internal {
@@ -39,6 +43,14 @@ inline RankContext& current_rank(const Site& site) {
 // For an op that touches private memory; nearly always one comparison.
 inline void settle_private_memory(const Site& site) {
   RankContext& context = current_rank(site);
+  if (context.deferred_gets != 0) context.fabric->use_private_memory(site);
+}
+
+// For such an op that moves `bytes` between that memory and a tile.
+inline void begin_private_move(const Site& site, std::int64_t bytes) {
+  RankContext& context = current_rank(site);
+  ++context.private_moves;
+  context.private_bytes += static_cast<std::uint64_t>(bytes);
   if (context.deferred_gets != 0) context.fabric->use_private_memory(site);
 }
 

@@ -94,6 +94,8 @@ void EmulatedFabric::read(std::int32_t target, const WindowRegion& from, std::by
 void EmulatedFabric::load(const WindowRegion& from, symrace::TileBlock& to, const Site& site) {
   rank_.pending = {.enabled = Pending::Enabled::kOwnReadable, .site = site, .region = &from};
   execution_.step(rank_);
+  if (OpRecorder* timed = execution_.op_recorder()) [[unlikely]]
+    timed->read(rank_.context, me(), from);
   execution_.read_own(me(), from, to.bytes());
   observe_own_landed(from);
   observe(AccessKind::kRead, me(), from, site);
@@ -104,6 +106,9 @@ void EmulatedFabric::write(const TileRef& from, std::int32_t target, const Windo
                            pld::AtomicType atomic, bool posted, ReleaseClass release_class,
                            const Site& site) {
   if (to.extent.empty()) return;
+  if (OpRecorder* timed = execution_.op_recorder()) [[unlikely]] {
+    timed->write(rank_.context, target, to, release_class);
+  }
   if (!posted) {
     rank_.pending = {.site = site};
     execution_.step(rank_);
@@ -149,6 +154,8 @@ void EmulatedFabric::remote_store(const TileRef& from, std::int32_t peer, const 
 void EmulatedFabric::remote_load(std::int32_t peer, const WindowRegion& from, const TileRef& to,
                                  const Site& site) {
   if (from.extent.empty()) return;
+  if (OpRecorder* timed = execution_.op_recorder()) [[unlikely]]
+    timed->read(rank_.context, peer, from);
   if (!execution_.model().reads_are_deferred) {
     rank_.pending = {.site = site};
     execution_.step(rank_);
@@ -179,6 +186,9 @@ void EmulatedFabric::put(std::int32_t peer, const WindowRegion& to, const LocalR
   const Model& model = execution_.model();
   const std::int64_t element_bytes = pl::dtype_bytes(to.dtype);
   if (from.window == nullptr) symrace::settle_private_memory(site);
+  if (OpRecorder* timed = execution_.op_recorder()) [[unlikely]] {
+    timed->put(rank_.context, peer, from, chunking, element_bytes);
+  }
   // Reading own slice is something that peers' writes can be ordered against: a step.
   const bool reads_slice_now = from.window != nullptr && !model.put_reads_source_late;
   if (reads_slice_now || !model.posts_puts) {
@@ -246,6 +256,10 @@ void EmulatedFabric::post_put(std::int32_t peer, const WindowRegion& to, const L
 void EmulatedFabric::get(const LocalRegion& to, std::int32_t peer, const WindowRegion& from,
                          const Chunking& chunking, const Site& site) {
   const Model& model = execution_.model();
+  if (OpRecorder* timed = execution_.op_recorder(); timed != nullptr && !from.extent.empty())
+      [[unlikely]] {
+    timed->get(rank_.context, to, peer, chunking, pl::dtype_bytes(from.dtype));
+  }
   // Sequential consistency knows no half-done op.
   const Chunking cut_by = model.posts_puts ? chunking : Chunking{};
   execution_.transfers().begin_op(me());
@@ -313,6 +327,9 @@ void EmulatedFabric::defer_get(const LocalRegion& to, std::int32_t peer, const W
 
 void EmulatedFabric::notify(std::int32_t peer, const Cell& cell, std::int32_t value,
                             pld::NotifyOp op, const Site& site) {
+  if (OpRecorder* timed = execution_.op_recorder()) [[unlikely]] {
+    timed->notify(rank_.context, peer, cell, value, op);
+  }
   if (!execution_.model().posts_notifies) {
     rank_.pending = {.site = site};
     execution_.step(rank_);
@@ -355,6 +372,9 @@ void EmulatedFabric::wait(const Cell& cell, std::int32_t expected, pld::WaitCmp 
                    .expected = expected,
                    .cmp = cmp};
   execution_.step(rank_);
+  if (OpRecorder* timed = execution_.op_recorder()) [[unlikely]] {
+    timed->look(rank_.context, cell, expected, cmp, execution_.own_cell(me(), cell));
+  }
   observe_wait(cell, expected, cmp, true, site);
   if (execution_.recording()) {
     log_cell(site, symrace::OpKind::kWait, me(), cell, execution_.own_cell(me(), cell));
@@ -367,6 +387,9 @@ bool EmulatedFabric::test(const Cell& cell, std::int32_t expected, pld::WaitCmp 
   execution_.step(rank_);
   const std::int32_t actual = execution_.own_cell(me(), cell);
   const bool passed = pld::compare(cmp, actual, expected);
+  if (OpRecorder* timed = execution_.op_recorder()) [[unlikely]] {
+    timed->look(rank_.context, cell, expected, cmp, actual);
+  }
   if (!passed) {
     rank_.has_failed_test = true;
     rank_.last_failed_test = rank_.pending;
@@ -377,6 +400,8 @@ bool EmulatedFabric::test(const Cell& cell, std::int32_t expected, pld::WaitCmp 
 }
 
 void EmulatedFabric::fence(const Site& site) {
+  if (OpRecorder* timed = execution_.op_recorder()) [[unlikely]]
+    timed->fence(rank_.context);
   if (!execution_.model().posts_notifies) return;  // nothing is ever in flight
   rank_.pending = {.enabled = Pending::Enabled::kDrained, .site = site};
   execution_.step(rank_);
@@ -388,6 +413,9 @@ void EmulatedFabric::fence(const Site& site) {
 }
 
 void EmulatedFabric::add_to_own_cell(const Cell& cell, std::int32_t delta, const Site& site) {
+  if (OpRecorder* timed = execution_.op_recorder()) [[unlikely]] {
+    timed->add_to_own_cell(rank_.context, cell, delta);
+  }
   // No step: it commutes with the peers' adds, and nobody but this rank reads its cells.
   execution_.memory().add_to_cell(me(), cell.offset, delta);
   observe(AccessKind::kSignalAdd, me(), cell_region(cell), site, delta);

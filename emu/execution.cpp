@@ -38,6 +38,10 @@ Execution::Execution(symrace::Program& program, symrace::SymmetricHeap& heap,
     created.context.fabric = &created.fabric;
     created.context.tiles = &tiles_;
   }
+  if (options.costs) {
+    op_recorder_ = std::make_unique<OpRecorder>();
+    virtual_time_ = std::make_unique<VirtualTime>();
+  }
   if (options.detect_races) detector_ = std::make_unique<RaceDetector>();
   vehicle_ = options.vehicle == VehicleKind::kFiber
                  ? make_fiber_vehicle(heap.ranks(), options.stack_bytes, *this)
@@ -61,6 +65,7 @@ RunResult Execution::run(Strategy& strategy, std::uint64_t seed, RecordedRun* re
     vehicle_->switch_to(main_seat(), 0);
     symrace::internal::current_rank_pointer = nullptr;
     end();
+    if (op_recorder_ != nullptr && result_.outcome != Outcome::kAbandoned) model_time();
   }
   if (record_ != nullptr) {
     for (std::size_t i = 0; i < host_.window_count(); ++i) {
@@ -97,12 +102,14 @@ bool Execution::begin(std::uint64_t seed) {
     detector_->begin(heap_.ranks(), options_.model, heap_.used_bytes());
   }
   if (footprints_ != nullptr) footprints_->begin();
+  if (op_recorder_ != nullptr) op_recorder_->begin(heap_.ranks());
   enabled_.begin(heap_.ranks());
   for (RankState& rank : ranks_) {
     rank.phase = RankState::Phase::kIdle;
     rank.parked = false;
     rank.context.in_core_group = false;
     rank.context.deferred_gets = 0;
+    rank.context.private_moves = rank.context.private_bytes = 0;
     rank.has_failed_test = false;
   }
   strategy_->begin(heap_.ranks(), seed);
@@ -124,6 +131,15 @@ void Execution::end() {
   if (record_ != nullptr) result_.mismatches = program_.mismatches();
 }
 
+void Execution::model_time() {
+  if (record_ == nullptr) {
+    result_.rank_ps = virtual_time_->play(op_recorder_->ranks(), *options_.costs, options_.model);
+  } else {
+    result_.rank_ps =
+        virtual_time_->play(*op_recorder_, *options_.costs, options_.model, record_->times);
+  }
+}
+
 void Execution::ride(std::int32_t rank) {
   RankState& self = state(rank);
   while (!shutting_down_) {
@@ -143,6 +159,7 @@ void Execution::ride(std::int32_t rank) {
     std::int32_t next = main_seat();
     if (!cancelling_) {
       ++finished_;
+      if (op_recorder_ != nullptr) op_recorder_->finish(self.context);
       if (recording()) {
         log(make_event(Event::Kind::kFinish, symrace::OpKind::kUse, rank, rank, {}, {}));
       }

@@ -16,6 +16,7 @@
 #include "emu/emulated_fabric.h"
 #include "emu/enabled_set.h"
 #include "emu/footprints.h"
+#include "emu/op_recorder.h"
 #include "emu/race_detector.h"
 #include "emu/run.h"
 #include "emu/slice_memory.h"
@@ -79,7 +80,10 @@ class Execution final : public Passenger {
   SliceMemory& memory() { return memory_; }
   Transfers& transfers() { return transfers_; }
   bool recording() const { return record_ != nullptr; }
-  void log(const Event& event) { record_->log.events.push_back(event); }
+  void log(const Event& event) {
+    if (op_recorder_ != nullptr) op_recorder_->logged(event);
+    record_->log.events.push_back(event);
+  }
 
   // Whether anyone wants to know of accesses: race detection, exploration.
   bool observing() const { return detector_ != nullptr || footprints_ != nullptr; }
@@ -91,6 +95,8 @@ class Execution final : public Passenger {
   void access(const Access& access);
   RaceDetector* detector() { return detector_.get(); }
   Footprints* footprints() { return footprints_; }
+  // Null: no time is modelled.
+  OpRecorder* op_recorder() { return op_recorder_.get(); }
 
   // Issues the piece that transfers().prepare() gave.
   void issue(const Piece& piece);
@@ -111,6 +117,7 @@ class Execution final : public Passenger {
 
   bool begin(std::uint64_t seed);
   void end();
+  void model_time();
   // Decides until a rank is to run or the schedule is over; returns the seat to switch to.
   std::int32_t advance();
   std::int32_t seat_after_start();
@@ -138,6 +145,7 @@ class Execution final : public Passenger {
   std::deque<RankState> ranks_;
   std::unique_ptr<Vehicle> vehicle_;
   std::unique_ptr<RaceDetector> detector_;  // null: races are not looked for
+  std::unique_ptr<OpRecorder> op_recorder_;
 
   // Of the schedule that runs.
   Strategy* strategy_ = nullptr;
@@ -149,6 +157,8 @@ class Execution final : public Passenger {
   bool over_ = false;
   bool cancelling_ = false;
   bool shutting_down_ = false;
+
+  std::unique_ptr<VirtualTime> virtual_time_;  // null: no time is modelled
 };
 
 }  // namespace emu

@@ -126,6 +126,10 @@ bool Explorer::count(Exploration& sum, RunResult result, bool stop_at_first_fail
     ++sum.racy;
     merge(sum.races, result.races);
   }
+  if (result.has_modelled_time()) {
+    sum.add_modelled(Exploration::ModelledTimes{.fastest = result.modelled_ps(),
+                                                .slowest = result.modelled_ps()});
+  }
   switch (result.outcome) {
     case Outcome::kMismatch:
       ++sum.mismatches;

@@ -4,6 +4,7 @@
 
 #include <absl/status/statusor.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -47,6 +48,21 @@ struct Exploration {
   std::uint64_t racy = 0;    // schedules with at least one race
   std::uint64_t failed = 0;  // schedules that failed in any of these ways
   std::vector<Race> races;   // of all schedules, a pair of lines each
+  // Modelled times of the schedules that ended, with Options::costs; else none.
+  struct ModelledTimes {
+    Picoseconds fastest = 0, slowest = 0;
+    void add(const ModelledTimes& other) {
+      fastest = std::min(fastest, other.fastest);
+      slowest = std::max(slowest, other.slowest);
+    }
+  };
+  std::optional<ModelledTimes> modelled;
+
+  void add_modelled(const std::optional<ModelledTimes>& times) {
+    if (!times) return;
+    if (!modelled) modelled = times;
+    modelled->add(*times);
+  }
 
   // Of an exhaustive exploration; `schedules` counts its executions, each of a class of its own.
   enum class End : std::uint8_t { kComplete, kMaxExecutions, kTimeLimit, kFailure };

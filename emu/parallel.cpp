@@ -61,6 +61,7 @@ class Work {
     sum_.racy += part.racy;
     sum_.failed += part.failed;
     merge(sum_.races, part.races);
+    sum_.add_modelled(part.modelled);
     const bool is_error = part.first_failure && part.first_failure->outcome == Outcome::kError;
     if (part.first_failure && sum_.is_better_shown(*part.first_failure)) {
       sum_.first_failure = std::move(part.first_failure);

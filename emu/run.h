@@ -4,19 +4,23 @@
 
 #include <absl/status/status.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/fabric.h"
 #include "core/program.h"
 #include "core/stuck_rank.h"
+#include "emu/cost_model.h"
 #include "emu/event_log.h"
 #include "emu/model.h"
 #include "emu/race.h"
 #include "emu/strategy.h"
+#include "emu/virtual_time.h"
 
 namespace emu {
 
@@ -35,6 +39,8 @@ struct Options {
   std::vector<std::int32_t> devices = {};
   // Set (by a signal handler, say) to end a run early, as kInterrupted.
   const std::atomic<bool>* interrupt = nullptr;
+  // What operations cost in modelled time; none: it is not modelled. No schedule depends on it.
+  std::optional<CostModel> costs = {};
 };
 
 enum class Outcome : std::uint8_t {
@@ -57,6 +63,16 @@ struct RunResult {
   std::vector<StuckRank> stuck = {};               // kDeadlock, kStepBound
   std::vector<symrace::Mismatch> mismatches = {};  // kMismatch; filled when recorded
   std::vector<Race> races = {};                    // with any outcome
+  // With Options::costs: when each rank ended, or how far it came.
+  std::vector<Picoseconds> rank_ps = {};
+
+  bool has_modelled_time() const {
+    return !rank_ps.empty() && (outcome == Outcome::kOk || outcome == Outcome::kMismatch);
+  }
+  // When the last rank ended.
+  Picoseconds modelled_ps() const {
+    return rank_ps.empty() ? 0 : *std::max_element(rank_ps.begin(), rank_ps.end());
+  }
 };
 
 // A recorded run: everything needed to show it and to repeat it.
@@ -65,6 +81,7 @@ struct RecordedRun {
   EventLog log;                          // emu/event_log.h
   std::uint64_t trace_hash = 0;          // of the log, independent of machine and build
   std::vector<Decision> decisions = {};  // what the strategy chose, for ReplayStrategy
+  EventTimes times = {};                 // with Options::costs
 };
 
 }  // namespace emu

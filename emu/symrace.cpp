@@ -120,7 +120,8 @@ ExploreResult explore(symrace::Program& program, const ExploreOptions& options) 
                                           .vehicle = options.vehicle,
                                           .burst_bytes = options.burst_bytes,
                                           .max_steps = options.max_steps,
-                                          .detect_races = options.detect_races});
+                                          .detect_races = options.detect_races,
+                                          .costs = options.costs});
   if (!explorer.ok()) return fail(explorer.status());
   if (const auto* exhaustive = std::get_if<Exhaustive>(&options.strategy)) {
     result.is_exhaustive = true;

@@ -52,7 +52,8 @@ struct ExploreOptions {
   std::int64_t burst_bytes = 0;  // largest piece of a transfer; 0: whole
   std::uint64_t max_steps = 0;   // decisions after which a run counts as stuck; 0: a million a rank
   VehicleKind vehicle = VehicleKind::kFiber;
-  std::string name = "program";  // in the report, and part of a replay token
+  std::optional<CostModel> costs = {};  // of modelled time; none: it is not modelled
+  std::string name = "program";         // in the report, and part of a replay token
 };
 
 class ExploreResult {

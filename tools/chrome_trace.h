@@ -1,6 +1,6 @@
 // The Chrome trace JSON that --trace writes, for Perfetto: a track for each rank and one for its
 // fabric, arrows from issue to landing and from a signal to the wait that sees it, races marked.
-// Its time is the number of the event, as microseconds.
+// Its time is the modelled time, or without one the number of the event (tools/trace_axis.h).
 #ifndef SYMRACE_TOOLS_CHROME_TRACE_H_
 #define SYMRACE_TOOLS_CHROME_TRACE_H_
 

@@ -8,6 +8,7 @@
 
 #include "kernels/programs.h"
 #include "tools/command_line.h"
+#include "tools/costs_command.h"
 #include "tools/explain_command.h"
 #include "tools/list_command.h"
 #include "tools/run_command.h"
@@ -23,6 +24,8 @@ absl::StatusOr<int> run(const Request& request) {
   }
   if (const auto* text = std::get_if<TextRequest>(&request)) {
     std::cout << text->text;
+  } else if (std::holds_alternative<CostsRequest>(request)) {
+    print_costs(std::cout);
   } else {
     list_programs(std::cout);
   }

@@ -8,6 +8,7 @@
 #include "emu/model.h"
 #include "emu/symptoms.h"
 #include "kernels/programs.h"
+#include "tools/cost_table.h"
 #include "tools/flags.h"
 #include "tools/suggest.h"
 #include "tools/usage_error.h"
@@ -18,10 +19,11 @@ namespace {
 
 constexpr std::string_view kList = "list";
 constexpr std::string_view kExplain = "explain";
+constexpr std::string_view kCosts = "costs";
 
 const symrace::ProgramInfo& find_program(std::string_view name) {
   if (const symrace::ProgramInfo* found = kernels::find_program(name)) return *found;
-  std::vector<std::string_view> names = {kList, kExplain};
+  std::vector<std::string_view> names = {kList, kExplain, kCosts};
   for (const symrace::ProgramInfo* program : kernels::programs()) names.push_back(program->name);
   throw UsageError("unknown program '", name, "'",
                    did_you_mean(name, names, "; expected one that 'a2a3sim list' names"));
@@ -111,9 +113,10 @@ void read_engine(const Flags& flags, RunRequest& request) {
                       parse_choice("--engine", flags.value("--engine"), kEngines) == "direct";
   if (!request.is_direct) return;
   for (const char* emulator_only :
-       {"--seed", "--seeds", "--fail-fast", "--strategy", "--max-executions", "--jobs",
-        "--no-shrink", "--replay", "--max-steps", "--model", "--burst", "--races", "--vehicle",
-        "--timeline", "--json", "--sarif", "--trace", "--report"}) {
+       {"--seed",  "--seeds",     "--fail-fast", "--strategy",  "--max-executions",
+        "--jobs",  "--no-shrink", "--replay",    "--max-steps", "--model",
+        "--burst", "--races",     "--vehicle",   "--timeline",  "--json",
+        "--sarif", "--trace",     "--report",    "--clock",     "--costs"}) {
     if (!flags.given(emulator_only)) continue;
     throw UsageError("--engine direct: it takes no ", emulator_only,
                      ", which is the emulator's; expected one of them");
@@ -144,6 +147,14 @@ void refuse_together(const Flags& flags, std::string_view what,
     if (!flags.given(other)) continue;
     throw UsageError(what, " and ", other, " exclude each other; expected one of them");
   }
+}
+
+void read_clock_flags(const Flags& flags, emu::Options& options) {
+  if (flags.given("--clock")) {
+    refuse_together(flags, "--clock", {"--costs"});
+    options.costs = emu::CostModel::parse(parse_choice("--clock", flags.value("--clock"), kClocks));
+  }
+  if (flags.given("--costs")) options.costs = read_cost_table("--costs", flags.value("--costs"));
 }
 
 void read_exhaustive_flags(const Flags& flags, RunRequest& request) {
@@ -234,7 +245,17 @@ void read_output_flags(const Flags& flags, RunRequest& request) {
   }
 }
 
-// Every value has been checked, and none needs quoting in a shell.
+// As one word of a shell.
+std::string quoted(const std::string& value) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.,/:=+";
+  if (value.find_first_not_of(kPlain) == std::string::npos) return value;
+  std::string word = "'";
+  for (const char c : value) word += c == '\'' ? "'\\''" : std::string(1, c);
+  return word + "'";
+}
+
+// Every value has been checked, and none but a file's name needs quoting.
 std::string command_of(const Flags& flags, const RunRequest& request, bool is_own_command) {
   std::string command;
   const auto add = [&](std::string_view word) {
@@ -243,7 +264,7 @@ std::string command_of(const Flags& flags, const RunRequest& request, bool is_ow
   const auto add_flag = [&](std::string_view name) {
     if (!flags.given(name)) return;
     add(name);
-    if (const std::string& value = flags.value(name); !value.empty()) add(value);
+    if (const std::string& value = flags.value(name); !value.empty()) add(quoted(value));
   };
   if (is_own_command) add(request.program->name);
   if (!is_own_command) {
@@ -257,7 +278,7 @@ std::string command_of(const Flags& flags, const RunRequest& request, bool is_ow
     add_flag("--" + std::string(flag.name));
   }
   for (const char* name : {"--size", "--dtype", "--data-seed", "--model", "--burst", "--max-steps",
-                           "--races", "--vehicle"}) {
+                           "--races", "--vehicle", "--clock", "--costs"}) {
     add_flag(name);
   }
   return command;
@@ -286,7 +307,10 @@ RunRequest read_run(const Flags& flags, const symrace::ProgramInfo& program, boo
   read_data_flags(flags, request.arguments);
   read_engine_flags(flags, request.options);
   read_engine(flags, request);
-  if (!request.is_direct) read_schedule_flags(flags, request);
+  if (!request.is_direct) {
+    read_schedule_flags(flags, request);
+    read_clock_flags(flags, request.options);
+  }
   read_output_flags(flags, request);
   request.timeline = flags.given("--timeline");
   request.command = command_of(flags, request, is_own_command);
@@ -322,8 +346,12 @@ Request parse(const std::vector<std::string>& words, const symrace::ProgramInfo*
     engine.parse(words);
     if (engine.given("--version")) return TextRequest{"a2a3sim " SYMRACE_VERSION "\n"};
     if (engine.program() == kExplain) return parse_explain(words, engine);
-    if (engine.program().empty() || engine.program() == kList) {
+    if (engine.program().empty() || engine.program() == kList || engine.program() == kCosts) {
       if (engine.given("--help")) return TextRequest{engine.help()};
+      if (engine.program() == kCosts) {
+        if (words.size() > 1) throw UsageError("costs: takes no flags; expected 'a2a3sim costs'");
+        return CostsRequest{};
+      }
       if (engine.program() == kList) {
         if (words.size() > 1) throw UsageError("list: takes no flags; expected 'a2a3sim list'");
         return ListRequest{};

@@ -43,6 +43,9 @@ struct RunRequest {
 
 struct ListRequest {};
 
+// `a2a3sim costs`.
+struct CostsRequest {};
+
 // `a2a3sim explain [SYMPTOM]`.
 struct ExplainRequest {
   std::string symptom;  // empty: all
@@ -53,7 +56,7 @@ struct TextRequest {
   std::string text;
 };
 
-using Request = std::variant<RunRequest, ListRequest, ExplainRequest, TextRequest>;
+using Request = std::variant<RunRequest, ListRequest, CostsRequest, ExplainRequest, TextRequest>;
 
 // `words` without the command's own name. `own_program`: the program that is the command itself;
 // null for a2a3sim, where PROGRAM is a word. InvalidArgument has a message of one line.

@@ -115,6 +115,13 @@ void Flags::add_engine_flags() {
             "what a rank runs on: " + joined(kVehicles) +
                 "; the schedule is the same either way (default fiber)");
 
+  add_value("--clock", "NAME", engine,
+            "model the time that the program takes on hardware (default none):\n"
+            "a2a3        put and get are staged through the on-core buffer\n"
+            "a2a3-async  put and get go by the copy engine");
+  add_value("--costs", "FILE", engine,
+            "model time by the cost table of a JSON file; see docs/modelled-time.md");
+
   const char* output = "Output";
   add_switch("--timeline", output, "print every event of the run, or of the first failing one");
   add_value("--json", "FILE", output,

@@ -17,6 +17,7 @@ inline constexpr std::array<std::string_view, 2> kPlatforms = {"a2a3sim", "a2a3"
 inline constexpr std::array<std::string_view, 4> kModels = {"sc", "documented", "a2a3", "weak"};
 inline constexpr std::array<std::string_view, 6> kStrategies = {
     "random", "round-robin", "pct:D", "uniform", "exhaustive", "check-determinism"};
+inline constexpr std::array<std::string_view, 3> kClocks = {"none", "a2a3", "a2a3-async"};
 inline constexpr std::array<std::string_view, 2> kSwitches = {"on", "off"};
 inline constexpr std::array<std::string_view, 2> kEngines = {"emulator", "direct"};
 inline constexpr std::array<std::string_view, 2> kVehicles = {"fiber", "thread"};

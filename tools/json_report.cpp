@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "tools/cost_table.h"
 #include "tools/source_file.h"
 
 namespace tools {
@@ -61,6 +62,18 @@ Json flag_json(const symrace::Flag& flag, const symrace::Arguments& arguments) {
   return arguments.choice(flag.name);
 }
 
+Json costs_json(std::optional<emu::CostModel> costs) {
+  if (!costs) return nullptr;
+  const bool staged = costs->path == emu::CostModel::Path::kStaged;
+  Json json = {{"name", costs->name}, {"path", staged ? "staged" : "async"}};
+  for (const CostParameter& parameter : cost_parameters()) {
+    const std::string key(parameter.key);
+    (parameter.group.empty() ? json : json[std::string(parameter.group)])[key] =
+        parameter.of(*costs);
+  }
+  return json;
+}
+
 Json request_json(const RunRequest& request) {
   Json flags = Json::object();
   for (const symrace::Flag& flag : request.program->flags) {
@@ -79,6 +92,7 @@ Json request_json(const RunRequest& request) {
       {"strategy", request.strategy},
       {"vehicle", request.options.vehicle == emu::VehicleKind::kFiber ? "fiber" : "thread"},
       {"max_steps", request.options.max_steps},
+      {"costs", costs_json(request.options.costs)},
   };
 }
 
@@ -171,7 +185,12 @@ Json exploration_json(const emu::Exploration& exploration, const emu::Seeds& see
       {"failed", exploration.failed},
       {"interrupted", exploration.interrupted},
       {"first_failing_seed", nullptr},
+      {"modelled", nullptr},
   };
+  if (exploration.modelled) {
+    json["modelled"] = {{"fastest_ps", exploration.modelled->fastest},
+                        {"slowest_ps", exploration.modelled->slowest}};
+  }
   if (exploration.first_failure) json["first_failing_seed"] = exploration.first_failure->seed;
   return json;
 }
@@ -221,6 +240,7 @@ Json run_json(const Findings& findings, const emu::RecordedRun& run) {
       {"seed", nullptr},
       {"decisions", run.result.decisions},
       {"trace", hex(run.trace_hash)},
+      {"modelled", nullptr},
       {"error", run.result.error},
       {"mismatches", Json::array()},
       {"stuck", Json::array()},
@@ -229,6 +249,9 @@ Json run_json(const Findings& findings, const emu::RecordedRun& run) {
       {"replay", findings.replay_command},
       {"events", Json::array()},
   };
+  if (!run.result.rank_ps.empty()) {
+    json["modelled"] = {{"total_ps", run.result.modelled_ps()}, {"rank_ps", run.result.rank_ps}};
+  }
   if (findings.shrunk) {
     json["shrunk_from"] = {{"late", findings.shrunk->before.late},
                            {"switches", findings.shrunk->before.switches}};
@@ -241,7 +264,14 @@ Json run_json(const Findings& findings, const emu::RecordedRun& run) {
     json["mismatches"].push_back(mismatch_json(mismatch));
   }
   for (const auto& stuck : run.result.stuck) json["stuck"].push_back(stuck_json(stuck));
-  for (const auto& event : run.log.events) json["events"].push_back(event_json(event, run.log));
+  for (std::size_t i = 0; i < run.log.events.size(); ++i) {
+    Json event = event_json(run.log.events[i], run.log);
+    if (!run.times.events.empty()) {
+      event["begin_ps"] = run.times.events[i].begin;
+      event["end_ps"] = run.times.events[i].end;
+    }
+    json["events"].push_back(std::move(event));
+  }
   return json;
 }
 

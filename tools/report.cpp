@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "core/error.h"
+#include "tools/cost_table.h"
 
 namespace tools {
 namespace {
@@ -124,6 +125,21 @@ void print_determinism(std::ostream& out, const Findings& findings) {
   }
 }
 
+void print_modelled(std::ostream& out, const Findings& findings) {
+  const auto& modelled = findings.exploration->modelled;
+  if (!modelled) return;
+  out << "modelled time " << microseconds(modelled->fastest);
+  if (modelled->fastest != modelled->slowest) out << " to " << microseconds(modelled->slowest);
+  out << " · costs " << findings.request.options.costs->name << '\n';
+}
+
+void print_modelled(std::ostream& out, const Findings& findings, const emu::RunResult& result) {
+  if (!result.has_modelled_time()) return;
+  const auto last = std::max_element(result.rank_ps.begin(), result.rank_ps.end());
+  out << "modelled time " << microseconds(*last) << " · rank " << last - result.rank_ps.begin()
+      << " last · costs " << findings.request.options.costs->name << '\n';
+}
+
 void print_run(std::ostream& out, const Findings& findings, const emu::RecordedRun& run) {
   const emu::RunResult& result = run.result;
   print_headline(out, findings, run);
@@ -131,6 +147,7 @@ void print_run(std::ostream& out, const Findings& findings, const emu::RecordedR
     out << "interrupted after " << Counted{result.decisions, "decision", "decisions"} << '\n';
     return;
   }
+  print_modelled(out, findings, result);
   if (result.outcome == emu::Outcome::kMismatch) print_mismatches(out, result.mismatches);
   for (const emu::Finding& finding : findings.findings) {
     out << emu::finding_text(finding);
@@ -160,6 +177,7 @@ void print_report(std::ostream& out, const Findings& findings) {
     } else {
       print_exploration(out, findings);
     }
+    print_modelled(out, findings);
   }
   if (!findings.run) return;
   if (findings.request.timeline) out << emu::timeline(findings.run->log);
