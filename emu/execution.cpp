@@ -40,7 +40,7 @@ Execution::Execution(symrace::Program& program, symrace::SymmetricHeap& heap,
   }
   if (options.costs) {
     op_recorder_ = std::make_unique<OpRecorder>();
-    virtual_time_ = std::make_unique<VirtualTime>();
+    virtual_time_ = std::make_unique<VirtualTime>(*options.costs);
   }
   if (options.detect_races) detector_ = std::make_unique<RaceDetector>();
   vehicle_ = options.vehicle == VehicleKind::kFiber
@@ -133,10 +133,9 @@ void Execution::end() {
 
 void Execution::model_time() {
   if (record_ == nullptr) {
-    result_.rank_ps = virtual_time_->play(op_recorder_->ranks(), *options_.costs, options_.model);
+    result_.rank_ps = virtual_time_->play(op_recorder_->ranks(), options_.model);
   } else {
-    result_.rank_ps =
-        virtual_time_->play(*op_recorder_, *options_.costs, options_.model, record_->times);
+    result_.rank_ps = virtual_time_->play(*op_recorder_, options_.model, record_->times);
   }
 }
 

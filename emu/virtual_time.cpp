@@ -6,10 +6,8 @@
 namespace emu {
 
 const std::vector<Picoseconds>& VirtualTime::play(const std::vector<RankOps>& ranks,
-                                                  const CostModel& costs, const Model& model,
-                                                  std::vector<OpTimes>* times) {
+                                                  const Model& model, std::vector<OpTimes>* times) {
   ranks_ = &ranks;
-  costs_ = &costs;
   model_ = model;
   times_ = times;
   clocks_.resize(ranks.size());
@@ -56,11 +54,10 @@ const std::vector<Picoseconds>& VirtualTime::play(const std::vector<RankOps>& ra
   return ends_;
 }
 
-const std::vector<Picoseconds>& VirtualTime::play(const OpRecorder& recorder,
-                                                  const CostModel& costs, const Model& model,
+const std::vector<Picoseconds>& VirtualTime::play(const OpRecorder& recorder, const Model& model,
                                                   EventTimes& times) {
   std::vector<OpTimes> by_op;
-  play(recorder.ranks(), costs, model, &by_op);
+  play(recorder.ranks(), model, &by_op);
   times = {};
   times.events.reserve(recorder.events().size());
   for (const OpRecorder::EventOp& event : recorder.events()) {
@@ -111,7 +108,7 @@ void VirtualTime::play_until_look(std::size_t rank) {
 
 void VirtualTime::play_op(std::size_t rank, const TimedOp& op) {
   Clock& clock = clocks_[rank];
-  const StagedPath& staged = costs_->staged;
+  const StagedPath& staged = costs_.staged;
   const bool is_remote = op.target != static_cast<std::int32_t>(rank);
   const Picoseconds move = is_remote ? staged.remote(op.bytes) : staged.local(op.bytes);
   switch (op.kind) {
@@ -129,7 +126,7 @@ void VirtualTime::play_op(std::size_t rank, const TimedOp& op) {
       if (times_ != nullptr) {
         (*times_)[rank].flight[clock.next] = {clock.now, clock.stores_until};
       }
-      clock.now += costs_->issue;
+      clock.now += costs_.issue;
       break;
     }
     case TimedOp::Kind::kPut:
@@ -142,7 +139,7 @@ void VirtualTime::play_op(std::size_t rank, const TimedOp& op) {
         (*times_)[rank].flight[clock.next] = {
             clock.now, clock.arrived[static_cast<std::size_t>(ReleaseClass::kSignal)]};
       }
-      clock.now += costs_->issue;
+      clock.now += costs_.issue;
       break;
     case TimedOp::Kind::kFence:
       clock.now = std::max(clock.now, *std::ranges::max_element(clock.arrived));
@@ -160,22 +157,22 @@ void VirtualTime::play_transfer(std::size_t rank, const TimedOp& op) {
   Clock& clock = clocks_[rank];
   const bool is_put = op.kind == TimedOp::Kind::kPut;
   const bool is_remote = op.target != static_cast<std::int32_t>(rank);
-  const StagedPath& staged = costs_->staged;
+  const StagedPath& staged = costs_.staged;
   const Picoseconds issued = clock.now;
   const auto chunks = (*ranks_)[rank].chunks_of(op);
   Picoseconds loads_until = own_ready(clock, op);
   Picoseconds tile_free[2] = {0, 0};
   Picoseconds landed = loads_until;
   std::uint64_t bytes = 0;
-  const bool by_engine = costs_->path == CostModel::Path::kAsync;
-  const Picoseconds engine_start = std::max(loads_until, clock.engine_until) + costs_->async.start;
+  const bool by_engine = costs_.path == CostModel::Path::kAsync;
+  const Picoseconds engine_start = std::max(loads_until, clock.engine_until) + costs_.async.start;
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     Picoseconds begin = issued;
     if (by_engine) {
       // No staging, and so no chunks to it: one transfer, whose parts arrive one after the other.
       if (i > 0) begin = landed;
       bytes += chunks[i];
-      landed = engine_start + stream_time(bytes, costs_->async.per_kib);
+      landed = engine_start + stream_time(bytes, costs_.async.per_kib);
     } else {
       const Picoseconds local = staged.local(chunks[i]);
       const Picoseconds far = is_remote ? staged.remote(chunks[i]) : local;
@@ -197,7 +194,7 @@ void VirtualTime::play_transfer(std::size_t rank, const TimedOp& op) {
   if (!is_put) {
     clock.now = landed;
   } else if (by_engine) {
-    clock.now += costs_->issue;
+    clock.now += costs_.issue;
   } else {
     clock.now = loads_until;
   }
@@ -205,7 +202,7 @@ void VirtualTime::play_transfer(std::size_t rank, const TimedOp& op) {
 }
 
 void VirtualTime::play_notify(Clock& clock, const TimedOp& op) {
-  const Picoseconds arrival = release_of(clock) + costs_->signal_latency;
+  const Picoseconds arrival = release_of(clock) + costs_.signal_latency;
   Picoseconds& arrived = clock.arrived[static_cast<std::size_t>(ReleaseClass::kSignal)];
   arrived = std::max(arrived, arrival);
   signals_.push_back({arrival, sent_++, op.target, op.own_begin, op.value, op.notify_op});
@@ -242,9 +239,9 @@ void VirtualTime::play_look(std::size_t rank) {
     own.value = static_cast<std::int32_t>(static_cast<std::uint32_t>(own.value) +
                                           static_cast<std::uint32_t>(op.value));
     if (times_ != nullptr) {
-      (*times_)[rank].ops[clock.next] = {clock.now, clock.now + costs_->issue};
+      (*times_)[rank].ops[clock.next] = {clock.now, clock.now + costs_.issue};
     }
-    clock.now += costs_->issue;
+    clock.now += costs_.issue;
     ++clock.next;
     play_until_look(rank);
     return;

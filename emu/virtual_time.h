@@ -49,13 +49,15 @@ struct EventTimes {
 
 class VirtualTime {
  public:
+  explicit VirtualTime(CostModel costs) : costs_(std::move(costs)) {}
+
   // Plays the ops, and returns the time at which each rank has ended: its last op has, and what it
   // sent has landed. With `times`, tells every op's there, a rank each.
-  const std::vector<Picoseconds>& play(const std::vector<RankOps>& ranks, const CostModel& costs,
-                                       const Model& model, std::vector<OpTimes>* times = nullptr);
+  const std::vector<Picoseconds>& play(const std::vector<RankOps>& ranks, const Model& model,
+                                       std::vector<OpTimes>* times = nullptr);
   // The same for a recorded run, with the times of its events.
-  const std::vector<Picoseconds>& play(const OpRecorder& recorder, const CostModel& costs,
-                                       const Model& model, EventTimes& times);
+  const std::vector<Picoseconds>& play(const OpRecorder& recorder, const Model& model,
+                                       EventTimes& times);
 
  private:
   static constexpr std::size_t kClasses = 6;  // of ReleaseClass
@@ -108,8 +110,8 @@ class VirtualTime {
     return a.arrival != b.arrival ? a.arrival > b.arrival : a.number > b.number;
   }
 
+  const CostModel costs_;
   const std::vector<RankOps>* ranks_ = nullptr;
-  const CostModel* costs_ = nullptr;
   Model model_;
   std::vector<OpTimes>* times_ = nullptr;
   std::vector<Clock> clocks_;

@@ -64,9 +64,8 @@ class TraceWriter {
 
  private:
   std::string time_text() const {
-    const auto& costs = findings_.request.options.costs;
-    if (!costs) return "the number of the event";
-    return "modelled, costs " + costs->name;
+    const std::string costs = findings_.costs_name();
+    return costs.empty() ? "the number of the event" : "modelled, costs " + costs;
   }
 
   void add(Json event) { events_.push_back(std::move(event)); }

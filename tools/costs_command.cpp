@@ -34,7 +34,7 @@ emu::Picoseconds get_time(const emu::CostModel& costs, std::uint64_t bytes) {
   get.bytes = bytes;
   get.chunks = static_cast<std::uint32_t>(ops.chunk_bytes.size());
   ops.ops.push_back(get);
-  return emu::VirtualTime().play({ops, {}}, costs, emu::Model::documented()).front();
+  return emu::VirtualTime(costs).play({ops, {}}, emu::Model::documented()).front();
 }
 
 std::string compared(const emu::CostModel& costs, std::uint64_t bytes, double published) {

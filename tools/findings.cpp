@@ -25,6 +25,11 @@ bool Findings::stopped_short() const {
          exploration->end != emu::Exploration::End::kComplete;
 }
 
+std::string Findings::costs_name() const {
+  const std::optional<emu::CostModel> costs = request.options.costs;
+  return costs ? costs->name : "";
+}
+
 std::string Findings::error() const {
   if (!run || run->result.outcome != emu::Outcome::kError) return "";
   if (!exploration) return run->result.error;

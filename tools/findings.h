@@ -27,6 +27,8 @@ struct Findings {
   bool interrupted() const;
   // An exhaustive exploration that found nothing, and did not visit all.
   bool stopped_short() const;
+  // Of the cost table of modelled time; empty when there is none.
+  std::string costs_name() const;
   // The error that ended everything, in one line; empty when there was none.
   std::string error() const;
 };

@@ -125,19 +125,19 @@ void print_determinism(std::ostream& out, const Findings& findings) {
   }
 }
 
-void print_modelled(std::ostream& out, const Findings& findings) {
-  const auto& modelled = findings.exploration->modelled;
+void print_modelled(std::ostream& out, const Findings& findings, const emu::Exploration& sum) {
+  const std::optional<emu::Exploration::ModelledTimes> modelled = sum.modelled;
   if (!modelled) return;
   out << "modelled time " << microseconds(modelled->fastest);
   if (modelled->fastest != modelled->slowest) out << " to " << microseconds(modelled->slowest);
-  out << " · costs " << findings.request.options.costs->name << '\n';
+  out << " · costs " << findings.costs_name() << '\n';
 }
 
 void print_modelled(std::ostream& out, const Findings& findings, const emu::RunResult& result) {
   if (!result.has_modelled_time()) return;
   const auto last = std::max_element(result.rank_ps.begin(), result.rank_ps.end());
   out << "modelled time " << microseconds(*last) << " · rank " << last - result.rank_ps.begin()
-      << " last · costs " << findings.request.options.costs->name << '\n';
+      << " last · costs " << findings.costs_name() << '\n';
 }
 
 void print_run(std::ostream& out, const Findings& findings, const emu::RecordedRun& run) {
@@ -177,7 +177,7 @@ void print_report(std::ostream& out, const Findings& findings) {
     } else {
       print_exploration(out, findings);
     }
-    print_modelled(out, findings);
+    print_modelled(out, findings, *findings.exploration);
   }
   if (!findings.run) return;
   if (findings.request.timeline) out << emu::timeline(findings.run->log);
