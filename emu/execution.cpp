@@ -101,6 +101,7 @@ bool Execution::begin(std::uint64_t seed) {
   if (detector_ != nullptr) {
     detector_->begin(heap_.ranks(), options_.model, heap_.used_bytes());
   }
+  transfers_.hold_signals(detector_ == nullptr || !detector_->wants_follows());
   if (footprints_ != nullptr) footprints_->begin();
   if (op_recorder_ != nullptr) op_recorder_->begin(heap_.ranks());
   enabled_.begin(heap_.ranks());
@@ -278,11 +279,17 @@ void Execution::signal(std::int32_t target, std::uint64_t offset, std::int32_t v
 
 void Execution::issue(const Piece& piece) {
   const std::int32_t rank = piece.rank;
-  const std::uint32_t slot = transfers_.issue([this](std::uint32_t earlier, std::uint32_t later) {
-    if (detector_ != nullptr && detector_->wants_follows()) detector_->follows(earlier, later);
-  });
+  const std::uint32_t slot = transfers_.issue(
+      [this](std::uint32_t earlier, std::uint32_t later) {
+        if (detector_ != nullptr && detector_->wants_follows()) detector_->follows(earlier, later);
+      },
+      [this, rank](std::uint32_t unheld) {
+        if (detector_ != nullptr) detector_->unheld(rank, unheld);
+      });
   if (piece.effect == Piece::Effect::kReadTile) piece.tile->ticket = piece.number;
-  if (detector_ != nullptr) detector_->issued(piece, slot);
+  if (detector_ != nullptr) {
+    slot == Piece::kNone ? detector_->held(rank) : detector_->issued(piece, slot);
+  }
   if (footprints_ != nullptr) {
     footprints_->issued(piece, options_.model.releases_class(piece.release_class));
   }
@@ -340,7 +347,8 @@ void Execution::land(std::uint32_t slot) {
     if (moved != nullptr) event.data_hash = hash_rows(moved, moved_stride, piece.region.extent);
     log(event);
   }
-  transfers_.retire(slot);
+  const std::uint32_t unheld = transfers_.retire(slot);
+  if (unheld != Piece::kNone && detector_ != nullptr) detector_->unheld(rank, unheld);
   RankState& issuer = state(rank);
   if (issuer.parked && issuer.pending.enabled != Pending::Enabled::kAlways) refresh(issuer);
   const Piece& landed = transfers_.piece(slot);

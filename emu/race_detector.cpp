@@ -43,6 +43,8 @@ void RaceDetector::begin(std::int32_t ranks, const Model& model, std::uint64_t b
     rank.own_writes.clear();
     rank.landed.clear();
     rank.reads.clear();
+    rank.held.clear();
+    rank.held_front = 0;
   }
   for (std::size_t i = 0; i < carried_.size(); ++i) carried_[i].clear();
   sites_.begin();
@@ -261,6 +263,34 @@ void RaceDetector::issued(const Piece& piece, std::uint32_t slot) {
   if (piece.release_class == ReleaseClass::kRead) {
     rank.reads.push_back({piece.number, flight.instant, before});
   }
+}
+
+void RaceDetector::held(std::int32_t rank) {
+  Rank& self = rank_of(rank);
+  const std::uint32_t time = ++self.issued[static_cast<std::size_t>(Component::kReleased)];
+  const std::uint32_t snapshot = snapshot_of(self);
+  if (self.held_front < self.held.size()) {
+    Held& last = self.held.back();
+    if (last.snapshot == snapshot && last.first_time + last.count == time) {
+      ++last.count;
+      return;
+    }
+  }
+  self.held.push_back({snapshot, time, 1});
+}
+
+void RaceDetector::unheld(std::int32_t rank, std::uint32_t slot) {
+  Rank& self = rank_of(rank);
+  Held& next = self.held[self.held_front];
+  flights_.grow_to(slot + 1U);
+  flights_[slot] = {.instant = {rank, Component::kReleased, next.first_time},
+                    .snapshot = next.snapshot,
+                    .released = next.first_time - 1,
+                    .carried_count = 0};
+  ++next.first_time;
+  if (--next.count != 0 || ++self.held_front != self.held.size()) return;
+  self.held.clear();
+  self.held_front = 0;
 }
 
 void RaceDetector::landed(const Piece& piece, std::uint32_t slot) {

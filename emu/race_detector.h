@@ -54,6 +54,10 @@ class RaceDetector {
   bool wants_follows() const { return wants_follows_; }
   void follows(std::uint32_t earlier, std::uint32_t later);
   void issued(const Piece& piece, std::uint32_t slot);
+  // A signal that is issued, and gets its slot later, in the order of issue; not when follows() are
+  // wanted.
+  void held(std::int32_t rank);
+  void unheld(std::int32_t rank, std::uint32_t slot);
   void landed(const Piece& piece, std::uint32_t slot);
 
   // Found in this schedule, in the order in which lines were found.
@@ -90,6 +94,12 @@ class RaceDetector {
     Instant instant;
     std::vector<Instant> carried;
   };
+  // Held signals, issued one after the other with the same knowledge.
+  struct Held {
+    std::uint32_t snapshot = ClockTable::kNone;
+    std::uint32_t first_time = 0;
+    std::uint32_t count = 0;
+  };
   struct Rank {
     RankClock clock;
     std::uint32_t snapshot = ClockTable::kNone;  // of `clock`; kNone: it has changed since
@@ -102,6 +112,8 @@ class RaceDetector {
     std::vector<OwnWrite> own_writes;
     std::vector<Landed> landed;
     std::vector<DeferredRead> reads;  // in the order of issue
+    std::vector<Held> held;           // likewise, from held_front on
+    std::size_t held_front = 0;
   };
 
   const std::vector<Instant>& carried_of(std::uint32_t slot) const {

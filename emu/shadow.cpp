@@ -37,7 +37,8 @@ Shadow::Page& Shadow::page(std::int32_t rank, std::uint64_t number) {
     page_of_[index] = static_cast<std::uint32_t>(used_pages_);
     touched_.push_back(index);
     if (used_pages_ == pages_.size()) pages_.emplace_back();
-    pages_[used_pages_++].clear();
+    pages_[used_pages_].latest = 0;
+    pages_[used_pages_++].intervals.clear();
   }
   return pages_[page_of_[index]];
 }
@@ -58,8 +59,21 @@ std::uint32_t Shadow::copy_state(std::uint32_t from) {
   return to;
 }
 
-std::size_t Shadow::carve(Page& page, std::uint32_t begin, std::uint32_t end) {
-  auto at = std::lower_bound(page.begin(), page.end(), begin,
+std::size_t Shadow::carve_anew(std::vector<Interval>& page, std::uint32_t begin,
+                               std::uint32_t end) {
+  // Cells are mostly spread evenly: the search begins near where it should end.
+  std::size_t low = page.size() * begin / kPageBytes;
+  std::size_t high = low;
+  for (std::size_t step = 1; low > 0 && page[low - 1].end > begin; step *= 2) {
+    high = low;
+    low -= std::min(low, step);
+  }
+  for (std::size_t step = 1; high < page.size() && page[high].end <= begin; step *= 2) {
+    low = high + 1;
+    high = std::min(page.size(), high + step);
+  }
+  auto at = std::lower_bound(page.begin() + static_cast<std::ptrdiff_t>(low),
+                             page.begin() + static_cast<std::ptrdiff_t>(high), begin,
                              [](const Interval& i, std::uint32_t b) { return i.end <= b; });
   if (at != page.end() && at->begin == begin && at->end == end) {
     return static_cast<std::size_t>(at - page.begin());
@@ -86,9 +100,10 @@ std::size_t Shadow::carve(Page& page, std::uint32_t begin, std::uint32_t end) {
 }
 
 ShadowState& Shadow::cell(std::int32_t rank, std::uint64_t offset) {
-  Page& intervals = page(rank, offset / kPageBytes);
+  Page& of_bytes = page(rank, offset / kPageBytes);
   const auto begin = static_cast<std::uint32_t>(offset % kPageBytes);
-  return states_[intervals[carve(intervals, begin, begin + 4)].state];
+  const std::size_t at = carve(of_bytes, begin, begin + 4);
+  return states_[of_bytes.intervals[at].state];
 }
 
 std::size_t Shadow::entries() const {

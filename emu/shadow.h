@@ -102,13 +102,25 @@ class Shadow {
     std::uint16_t begin = 0, end = 0;  // in the page
     std::uint32_t state = 0;
   };
-  using Page = std::vector<Interval>;  // sorted, disjoint
+  struct Page {
+    std::vector<Interval> intervals;  // sorted, disjoint
+    std::uint32_t latest = 0;         // where the last one asked for was: mostly it is asked again
+  };
 
   Page& page(std::int32_t rank, std::uint64_t number);
   std::uint32_t new_state();
   std::uint32_t copy_state(std::uint32_t from);
   // Makes intervals that cover exactly [begin, end); returns the index of the first.
-  std::size_t carve(Page& page, std::uint32_t begin, std::uint32_t end);
+  std::size_t carve(Page& page, std::uint32_t begin, std::uint32_t end) {
+    if (page.latest < page.intervals.size()) {
+      const Interval& latest = page.intervals[page.latest];
+      if (latest.begin == begin && latest.end == end) return page.latest;
+    }
+    const std::size_t first = carve_anew(page.intervals, begin, end);
+    page.latest = static_cast<std::uint32_t>(first);
+    return first;
+  }
+  std::size_t carve_anew(std::vector<Interval>& intervals, std::uint32_t begin, std::uint32_t end);
 
   template <class Visit>
   void run(std::int32_t rank, std::uint64_t begin, std::uint64_t end, Visit& visit) {
@@ -116,10 +128,11 @@ class Shadow {
       const std::uint64_t number = begin / kPageBytes;
       const std::uint64_t page_begin = number * kPageBytes;
       const std::uint64_t page_end = std::min(end, page_begin + kPageBytes);
-      Page& intervals = page(rank, number);
+      Page& of_bytes = page(rank, number);
+      const std::vector<Interval>& intervals = of_bytes.intervals;
       const auto from = static_cast<std::uint32_t>(begin - page_begin);
       const auto to = static_cast<std::uint32_t>(page_end - page_begin);
-      for (std::size_t i = carve(intervals, from, to); i < intervals.size(); ++i) {
+      for (std::size_t i = carve(of_bytes, from, to); i < intervals.size(); ++i) {
         if (intervals[i].begin >= to) break;
         visit(states_[intervals[i].state]);
       }

@@ -2,25 +2,6 @@
 
 namespace emu {
 
-symrace::OpKind Piece::primitive() const {
-  using symrace::OpKind;
-  if (!symrace::is_collective(op)) return op;
-  switch (release_class) {
-    case ReleaseClass::kLocalStore:
-      return OpKind::kStore;
-    case ReleaseClass::kRemoteStore:
-      return OpKind::kRemoteStore;
-    case ReleaseClass::kPut:
-    case ReleaseClass::kPutTail:
-      return OpKind::kPut;
-    case ReleaseClass::kSignal:
-      return OpKind::kNotify;
-    case ReleaseClass::kRead:
-      break;
-  }
-  return effect == Effect::kReadTile ? OpKind::kRemoteLoad : OpKind::kGet;
-}
-
 bool Transfers::must_follow(const Piece& earlier, const Piece& later) {
   const auto writes = [&](std::int32_t target, const symrace::WindowRegion& region) {
     if (earlier.writes_target() && earlier.target == target &&
@@ -39,6 +20,7 @@ bool Transfers::must_follow(const Piece& earlier, const Piece& later) {
 
 void Transfers::begin(std::int32_t ranks, const Model& model) {
   model_ = model;
+  holds_ = false;
   ranks_.resize(static_cast<std::size_t>(ranks));  // allocates once
   for (RankTransfers& transfers : ranks_) {
     for (std::uint32_t slot = transfers.head; slot != Piece::kNone;) {
@@ -52,19 +34,20 @@ void Transfers::begin(std::int32_t ranks, const Model& model) {
     transfers.issued = transfers.in_flight = transfers.own_writes = transfers.signals = 0;
     transfers.gated.clear();
     transfers.gate_front = 0;
+    transfers.held.clear();
   }
   edges_.clear();
   free_edges_.clear();
 }
 
-Piece& Transfers::prepare() {
+std::uint32_t Transfers::new_slot() {
   if (free_.empty()) {
     free_.push_back(static_cast<std::uint32_t>(pool_.size()));
     pool_.grow_to(pool_.size() + 1);
   }
-  prepared_ = free_.back();
+  const std::uint32_t slot = free_.back();
   free_.pop_back();
-  Piece& piece = pool_[prepared_];
+  Piece& piece = pool_[slot];
   piece.atomic = pld::AtomicType::None_;
   piece.value = 0;
   piece.reads_own_slice = false;
@@ -73,25 +56,36 @@ Piece& Transfers::prepare() {
   piece.first_edge = Piece::kNone;
   piece.next = Piece::kNone;
   piece.next_releasable = Piece::kNone;
-  return piece;
+  return slot;
+}
+
+Piece& Transfers::prepare() {
+  prepared_ = new_slot();
+  return pool_[prepared_];
 }
 
 std::uint32_t Transfers::enqueue() {
   const std::uint32_t slot = prepared_;
   Piece& piece = pool_[slot];
-  RankTransfers& transfers = ranks_[static_cast<std::size_t>(piece.rank)];
+  RankTransfers& transfers = rank_of(piece.rank);
   const bool is_signal = piece.effect == Piece::Effect::kSignal;
   piece.number = ++transfers.issued;
-  piece.previous = transfers.tail;
-  (transfers.tail == Piece::kNone ? transfers.head : pool_[transfers.tail].next) = slot;
-  transfers.tail = slot;
   ++transfers.in_flight;
   if (is_signal) ++transfers.signals;
   if (piece.writes_own() || (piece.writes_target() && piece.target == piece.rank && !is_signal)) {
     ++transfers.own_writes;
   }
+  line_up(slot, transfers);
+  return slot;
+}
 
-  if (is_signal && transfers.releasable_head != Piece::kNone) {
+void Transfers::line_up(std::uint32_t slot, RankTransfers& transfers) {
+  Piece& piece = pool_[slot];
+  piece.previous = transfers.tail;
+  (transfers.tail == Piece::kNone ? transfers.head : pool_[transfers.tail].next) = slot;
+  transfers.tail = slot;
+
+  if (piece.effect == Piece::Effect::kSignal && transfers.releasable_head != Piece::kNone) {
     ++piece.blockers;
     transfers.gated.push_back(slot);
   }
@@ -104,6 +98,24 @@ std::uint32_t Transfers::enqueue() {
     transfers.releasable_tail = slot;
   }
   if (piece.blockers == 0) enabled_.add_piece(piece.rank, piece.number, slot);
+}
+
+// Its slot is free again, and keeps what was prepared until the next is.
+void Transfers::hold() {
+  Piece& piece = pool_[prepared_];
+  RankTransfers& transfers = rank_of(piece.rank);
+  piece.number = ++transfers.issued;
+  ++transfers.in_flight;
+  ++transfers.signals;
+  transfers.held.push(piece);
+  free_.push_back(prepared_);
+}
+
+std::uint32_t Transfers::unhold(RankTransfers& transfers, std::int32_t rank) {
+  const std::uint32_t slot = new_slot();
+  pool_[slot].rank = rank;
+  transfers.held.pop(pool_[slot]);
+  line_up(slot, transfers);
   return slot;
 }
 
@@ -138,7 +150,7 @@ void Transfers::open_gates(RankTransfers& transfers) {
   transfers.gate_front = 0;
 }
 
-void Transfers::retire(std::uint32_t slot) {
+std::uint32_t Transfers::retire(std::uint32_t slot) {
   Piece& piece = pool_[slot];
   RankTransfers& transfers = ranks_[static_cast<std::size_t>(piece.rank)];
   enabled_.remove_piece(slot);
@@ -168,7 +180,10 @@ void Transfers::retire(std::uint32_t slot) {
         piece.previous_releasable;
     if (piece.previous_releasable == Piece::kNone) open_gates(transfers);
   }
+  const bool is_turn = !transfers.held.empty() && transfers.releasable_head == Piece::kNone;
+  const std::uint32_t unheld = is_turn ? unhold(transfers, piece.rank) : Piece::kNone;
   free_.push_back(slot);
+  return unheld;
 }
 
 bool Transfers::awaits_get(std::int32_t rank, const symrace::WindowRegion& region) const {

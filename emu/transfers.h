@@ -10,92 +10,46 @@
 #define SYMRACE_EMU_TRANSFERS_H_
 
 #include <cstdint>
-#include <source_location>
 #include <vector>
 
-#include "core/fabric.h"
 #include "core/region.h"
-#include "core/tile_pool.h"
 #include "emu/chunked_pool.h"
 #include "emu/enabled_set.h"
+#include "emu/held_signals.h"
 #include "emu/model.h"
+#include "emu/piece.h"
 
 namespace emu {
-
-// Laid out so that a signal touches little more than the first two cache lines, and small: a
-// barrier of a thousand ranks has a million in flight.
-struct Piece {
-  enum class Effect : std::uint8_t {
-    kWrite,        // `memory` (or, when late, own()) → `region` of target
-    kSignal,       // `value` → the cell at `region.offset` of target
-    kReadTile,     // `region` of target → `memory`, in `tile`
-    kReadWindow,   // `region` of target → own() of rank
-    kReadPrivate,  // `region` of target → `memory`
-  };
-  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
-
-  Effect effect = Effect::kWrite;
-  ReleaseClass release_class = ReleaseClass::kLocalStore;
-  symrace::OpKind op = symrace::OpKind::kStore;
-  pld::AtomicType atomic = pld::AtomicType::None_;
-  pld::NotifyOp notify_op = pld::NotifyOp::AtomicAdd;
-  bool reads_own_slice = false;  // kWrite: the source is own(), read on landing
-  bool releasable = false;       // kept by Transfers, as the next seven
-  std::uint32_t number = 0;      // issue order within its rank, from 1
-  std::uint32_t blockers = 0;
-  std::uint32_t first_edge = kNone;
-  std::uint32_t next = kNone, previous = kNone;                        // in flight of its rank
-  std::uint32_t next_releasable = kNone, previous_releasable = kNone;  // those a notify waits for
-  std::int32_t rank = 0;                                               // who issued it
-  std::int32_t target = 0;
-  std::int32_t value = 0;
-  symrace::WindowRegion region;  // in target's slice
-  std::source_location where;
-  symrace::TileRef tile;                        // keeps `memory` alive
-  const symrace::Window* own_window = nullptr;  // not null: own() is the other end, else `memory`
-  union {
-    std::byte* memory = nullptr;
-    std::uint64_t own_offset;
-  };
-  std::int64_t memory_stride = 0;  // of either
-
-  // The region in rank's own slice at the other end; it has the shape of `region`.
-  symrace::WindowRegion own() const {
-    return {own_window,
-            own_offset,
-            {region.extent.rows, region.extent.row_bytes, memory_stride},
-            region.dtype};
-  }
-  void set_own(const symrace::WindowRegion& own) {
-    own_window = own.window;
-    own_offset = own.offset;
-    memory_stride = own.extent.stride;
-  }
-
-  // Whether landing changes the target's slice, or own slice of the rank.
-  bool writes_target() const { return effect == Effect::kWrite || effect == Effect::kSignal; }
-  bool writes_own() const { return effect == Effect::kReadWindow; }
-  // `op`, or what a collective did.
-  symrace::OpKind primitive() const;
-  bool is_set() const { return effect == Effect::kSignal && notify_op == pld::NotifyOp::Set; }
-};
 
 class Transfers {
  public:
   explicit Transfers(EnabledSet& enabled) : enabled_(enabled) {}
 
   void begin(std::int32_t ranks, const Model& model);
+  // Whether signals that wait for earlier ones may be kept in short until it is their turn: whoever
+  // follows pieces by their slot must be told when they get one.
+  void hold_signals(bool may) { holds_ = may && model_.releases_class(ReleaseClass::kSignal); }
 
   // Begins an op of `rank`: pieces of one op never overlap, so that only earlier ops' are compared.
   void begin_op(std::int32_t rank) { first_of_op_ = rank_of(rank).issued + 1; }
   // A piece of that op to fill in; hand it to issue() before anything else is asked of this object.
   Piece& prepare();
   // Numbers the prepared piece, orders it after its predecessors, and enables it when it has none.
-  // Returns its slot. Calls `follows(slot of an earlier piece, its own slot)` for each earlier
-  // piece of the rank that it must not overtake since they touch the same bytes.
-  template <class Follows>
-  std::uint32_t issue(Follows&& follows) {
+  // Returns its slot, or kNone when it is held. Calls `follows(slot of an earlier piece, its own
+  // slot)` for each earlier piece of the rank that it must not overtake since they touch the same
+  // bytes, and before that `unheld(slot)` for each held signal that becomes a piece.
+  template <class Follows, class Unheld>
+  std::uint32_t issue(Follows&& follows, Unheld&& unheld) {
+    const Piece& piece = pool_[prepared_];
+    RankTransfers& transfers = rank_of(piece.rank);
+    const bool is_signal = piece.effect == Piece::Effect::kSignal;
+    if (!is_signal) unhold_all(transfers, piece.rank, unheld);
     order_prepared(follows);
+    if (is_signal && holds_ && piece.blockers == 0 && transfers.releasable_head != Piece::kNone) {
+      hold();
+      return Piece::kNone;
+    }
+    unhold_all(transfers, piece.rank, unheld);
     return enqueue();
   }
 
@@ -104,14 +58,15 @@ class Transfers {
 
   Piece& piece(std::uint32_t slot) { return pool_[slot]; }
   // Removes a piece that has taken effect, and enables what waited for it. The reference from
-  // piece() stays valid until the next prepare().
-  void retire(std::uint32_t slot);
+  // piece() stays valid until the next prepare(). Returns the slot of the held signal that has
+  // become a piece, or kNone.
+  std::uint32_t retire(std::uint32_t slot);
 
   std::uint32_t in_flight(std::int32_t rank) const { return rank_of(rank).in_flight; }
   // Whether the rank has in-flight writes to its own slice (local stores, deferred gets).
   bool has_own_writes(std::int32_t rank) const { return rank_of(rank).own_writes != 0; }
 
-  // Visits the rank's pieces in flight, oldest first.
+  // Visits the rank's pieces in flight, oldest first; not held signals.
   template <class Visit>
   void for_each(std::int32_t rank, Visit&& visit) const {
     for (std::uint32_t slot = rank_of(rank).head; slot != Piece::kNone; slot = pool_[slot].next) {
@@ -135,6 +90,7 @@ class Transfers {
     // Notifies that wait for their release, in issue order; [gate_front, size) are still held.
     std::vector<std::uint32_t> gated;
     std::size_t gate_front = 0;
+    HeldSignals held;  // later than all pieces; their number is in `in_flight` and `signals`
   };
   struct Edge {
     std::uint32_t to;
@@ -143,6 +99,11 @@ class Transfers {
 
   const RankTransfers& rank_of(std::int32_t rank) const {
     return ranks_[static_cast<std::size_t>(rank)];
+  }
+  RankTransfers& rank_of(std::int32_t rank) { return ranks_[static_cast<std::size_t>(rank)]; }
+  template <class Unheld>
+  void unhold_all(RankTransfers& transfers, std::int32_t rank, Unheld&& unheld) {
+    while (!transfers.held.empty()) unheld(unhold(transfers, rank));
   }
   template <class Follows>
   void order_prepared(Follows&& follows) {
@@ -161,13 +122,19 @@ class Transfers {
       order_after(earlier, prepared_, piece);
     }
   }
+  std::uint32_t new_slot();
   std::uint32_t enqueue();
+  // Puts a numbered piece in its rank's line, and enables it when nothing is before it.
+  void line_up(std::uint32_t slot, RankTransfers& transfers);
+  void hold();
+  std::uint32_t unhold(RankTransfers& transfers, std::int32_t rank);
   void order_after(Piece& earlier, std::uint32_t later_slot, Piece& later);
   void unblock(std::uint32_t slot);
   void open_gates(RankTransfers& transfers);
 
   EnabledSet& enabled_;
   Model model_;
+  bool holds_ = false;
   ChunkedPool<Piece> pool_;
   std::vector<std::uint32_t> free_;
   std::vector<Edge> edges_;
