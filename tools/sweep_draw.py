@@ -253,7 +253,7 @@ def draw_rma(sweep: Sweep) -> Figure:
 
 
 def mark_crossing(axes: Axes, crossing: Crossing) -> None:
-    if crossing.bytes is not None:
+    if crossing.bytes is not None and crossing.bytes > crossing.smallest:
         axes.axvline(crossing.bytes, color="#444444", linestyle=(0, (4, 3)), linewidth=1.1, zorder=2)
     axes.text(0.02, 0.95, crossing.says(), transform=axes.transAxes, ha="left", va="top",
               fontsize=10, bbox=BOX, zorder=6)

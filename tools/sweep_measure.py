@@ -173,7 +173,7 @@ def published(costs: str) -> tuple[list[Series], list[Single]]:
     series = [Series("published", name, 2,
                      [Point(int(row[0]), float(row[column]) * TICK_NS) for row in rows])
               for column, name in ((1, "get staged"), (2, "get async"))]
-    return series, [Single("modelled", "signal latency", int(signal[1]) / 1e3)]
+    return series, [Single("modelled", "signal latency (assumed)", int(signal[1]) / 1e3)]
 
 
 def machine(peer: bool) -> dict[str, str]:

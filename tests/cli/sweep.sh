@@ -137,6 +137,35 @@ PY
 run python3 -B "$scratch/reads.py" "$tools" "$a2a3sim"
 expect_status 0
 
+# A whole sweep, of a benchmark that only prints: modelled ones once, the others in rounds.
+mkdir "$scratch/bench"
+cat >"$scratch/bench/collective_bench" <<'SH'
+#!/usr/bin/env bash
+entry() { printf '{"name": "%s", "run_type": "iteration", "real_time": %s, "time_unit": "us"}' "$@"; }
+case " $* " in
+  *" --benchmark_filter=^Wall/ "*" --benchmark_repetitions=5 "*)
+    echo "{\"benchmarks\": [$(entry Wall/ring/ranks:2/bytes:1024/real_time 2),
+      $(entry Wall/ring/ranks:2/bytes:1024/real_time 3), $(entry Wall/mesh/ranks:2/bytes:1024/real_time 1)]}" ;;
+  *" --benchmark_filter=^Modelled/ "*" --benchmark_repetitions=1 "*)
+    echo "{\"benchmarks\": [$(entry Modelled/mesh/ranks:2/bytes:1024/manual_time 9)$more]}" ;;
+esac
+SH
+chmod +x "$scratch/bench/collective_bench"
+collectives=("$sweep" collectives --bench "$scratch/bench" --a2a3sim "$a2a3sim" --out "$scratch/ran")
+run env more= "${collectives[@]}"
+expect_status 0
+expect_line "$out" '\| 2 \| measured \| ring does not overtake mesh up to 1 KiB \|'
+times=$(cut -d, -f1-5 "$scratch/ran/collectives.csv")
+expect_line "$times" measured,ring,2,1024,2000.0
+expect_line "$times" modelled,mesh,2,1024,9000.0
+run env more=', {"name": "Modelled/ring", "error_occurred": true, "error_message": "stuck"}' \
+  "${collectives[@]}"
+expect_status 2
+expect_equal "$(tail -n 1 <<<"$err")" 'sweep: collective_bench: Modelled/ring: stuck'
+run env more=, "${collectives[@]}"
+expect_status 2
+expect_equal "$(tail -n 1 <<<"$err")" 'sweep: collective_bench printed no complete JSON'
+
 # Bad input: one line, status 2, and nothing is built.
 bad() {
   local line=$1
