@@ -6,6 +6,7 @@
 #include <absl/status/statusor.h>
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <span>
@@ -88,7 +89,16 @@ struct ProgramInfo {
   // InvalidArgument names the flag that does not fit the others.
   absl::StatusOr<std::unique_ptr<Program>> (*make)(const Arguments&) = nullptr;
   const BugInfo* bug = nullptr;  // null for the tutorial programs
+  // How many times --size the longest row of its input or output has; null: once.
+  std::int64_t (*sizes_a_row)(const Arguments&) = nullptr;
 };
+
+// The largest value where it overflows. Of non-negative factors.
+inline std::int64_t saturating_product(std::int64_t a, std::int64_t b) {
+  std::int64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<std::int64_t>::max()
+                                                : product;
+}
 
 // The Arguments of `info` with every flag at its default.
 Arguments default_arguments(const ProgramInfo& info, std::int32_t ranks);

@@ -243,7 +243,7 @@ void EmulatedFabric::post_put(std::int32_t peer, const WindowRegion& to, const L
     piece.memory_stride = to.extent.row_bytes;
     piece.tile = staging;
   } else if (from.window != nullptr) {
-    piece.own = sub_region(*from.window, cut);
+    piece.set_own(sub_region(*from.window, cut));
     piece.reads_own_slice = true;
   } else {
     piece.memory = from.memory.data + cut.row * from.memory.extent.stride + cut.byte;
@@ -314,7 +314,7 @@ void EmulatedFabric::defer_get(const LocalRegion& to, std::int32_t peer, const W
   piece.where = site.where;
   if (to.window != nullptr) {
     piece.effect = Piece::Effect::kReadWindow;
-    piece.own = sub_region(*to.window, cut);
+    piece.set_own(sub_region(*to.window, cut));
   } else {
     piece.effect = Piece::Effect::kReadPrivate;
     piece.memory = to.memory.data + cut.row * to.memory.extent.stride + cut.byte;

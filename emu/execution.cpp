@@ -300,13 +300,13 @@ void Execution::issue(const Piece& piece) {
 void Execution::land(std::uint32_t slot) {
   Piece& piece = transfers_.piece(slot);
   const std::int32_t rank = piece.rank;
-  const std::byte* moved = piece.memory;
+  const std::byte* moved = piece.own_window == nullptr ? piece.memory : nullptr;
   std::int64_t moved_stride = piece.memory_stride;
   switch (piece.effect) {
     case Piece::Effect::kWrite:
       if (piece.reads_own_slice) {
-        moved = memory_.bytes(rank, piece.own);
-        moved_stride = piece.own.extent.stride;
+        moved = memory_.bytes(rank, piece.own());
+        moved_stride = piece.memory_stride;
       }
       memory_.write(piece.target, piece.region, moved, moved_stride, piece.atomic);
       break;
@@ -321,7 +321,7 @@ void Execution::land(std::uint32_t slot) {
     case Piece::Effect::kReadWindow:
       moved = memory_.bytes(piece.target, piece.region);
       moved_stride = piece.region.extent.stride;
-      memory_.write(rank, piece.own, moved, moved_stride, pld::AtomicType::None_);
+      memory_.write(rank, piece.own(), moved, moved_stride, pld::AtomicType::None_);
       break;
   }
   if (observing()) observe_landing(piece, slot);
@@ -378,7 +378,7 @@ void Execution::observe_landing(const Piece& piece, std::uint32_t slot) {
         access.in_own_view = false;
         access.reads_source_late = true;
         access.target = piece.rank;
-        access.region = piece.own;
+        access.region = piece.own();
         tell(AccessKind::kRead);
       }
       break;
@@ -389,7 +389,7 @@ void Execution::observe_landing(const Piece& piece, std::uint32_t slot) {
     case Piece::Effect::kReadWindow:
       tell(AccessKind::kRead);
       access.target = piece.rank;
-      access.region = piece.own;
+      access.region = piece.own();
       tell(AccessKind::kWrite);
       break;
   }

@@ -44,9 +44,7 @@ void RaceDetector::begin(std::int32_t ranks, const Model& model, std::uint64_t b
     rank.landed.clear();
     rank.reads.clear();
   }
-  if (wants_follows_) {
-    for (std::size_t i = 0; i < flights_.size(); ++i) flights_[i].carried.clear();
-  }
+  for (std::size_t i = 0; i < carried_.size(); ++i) carried_[i].clear();
   sites_.begin();
   steps_ = 0;
   races_.clear();
@@ -82,7 +80,7 @@ void RaceDetector::access(const Access& access, std::uint32_t slot) {
   if (access.lands()) {
     entry.instant = flights_[slot].instant;
     entry.number = access.piece;
-    known = {clocks_.view(flights_[slot].snapshot), flights_[slot].carried};
+    known = {clocks_.view(flights_[slot].snapshot), carried_of(slot)};
   } else {
     Rank& rank = rank_of(access.rank);
     if (rank.sent) changes(rank);
@@ -213,7 +211,7 @@ void RaceDetector::used(std::int32_t rank, std::uint32_t piece) {
 
 void RaceDetector::used_private_memory(std::int32_t rank) {
   Rank& self = rank_of(rank);
-  for (const Flight& read : self.private_reads) learn(self, read.instant, read.carried);
+  for (const DeferredRead& read : self.private_reads) learn(self, read.instant, read.carried);
   self.private_reads.clear();
 }
 
@@ -227,13 +225,13 @@ void RaceDetector::own_writes_landed(std::int32_t rank, const symrace::WindowReg
 }
 
 void RaceDetector::follows(std::uint32_t earlier, std::uint32_t later) {
-  flights_.grow_to(later + 1U);
-  follow(flights_[earlier].instant, flights_[earlier].carried, later);
+  follow(flights_[earlier].instant, carried_of(earlier), later);
 }
 
 void RaceDetector::follow(const Instant& instant, const std::vector<Instant>& before,
                           std::uint32_t later) {
-  std::vector<Instant>& carried = flights_[later].carried;
+  carried_.grow_to(later + 1U);
+  std::vector<Instant>& carried = carried_[later];
   carried.insert(carried.end(), before.begin(), before.end());
   carried.push_back(instant);
 }
@@ -245,6 +243,7 @@ void RaceDetector::issued(const Piece& piece, std::uint32_t slot) {
       if (Transfers::must_follow(landed.piece, piece)) follow(landed.instant, landed.carried, slot);
     }
   }
+  const std::vector<Instant>& before = carried_of(slot);
   Flight& flight = flights_[slot];
   Rank& rank = rank_of(piece.rank);
   const Component component = model_.releases_class(piece.release_class)   ? Component::kReleased
@@ -254,18 +253,19 @@ void RaceDetector::issued(const Piece& piece, std::uint32_t slot) {
   flight.released = rank.issued[static_cast<std::size_t>(Component::kReleased)];
   std::uint32_t& count = rank.issued[static_cast<std::size_t>(component)];
   flight.instant = {piece.rank, component, ++count};
-  if (!flight.carried.empty() &&
+  if (!before.empty() &&
       (component == Component::kReleased || piece.effect == Piece::Effect::kSignal)) {
-    rank.carried.insert(rank.carried.end(), flight.carried.begin(), flight.carried.end());
+    rank.carried.insert(rank.carried.end(), before.begin(), before.end());
   }
   flight.carried_count = static_cast<std::uint32_t>(rank.carried.size());
   if (piece.release_class == ReleaseClass::kRead) {
-    rank.reads.push_back({piece.number, flight.instant, flight.carried});
+    rank.reads.push_back({piece.number, flight.instant, before});
   }
 }
 
 void RaceDetector::landed(const Piece& piece, std::uint32_t slot) {
   Flight& flight = flights_[slot];
+  const std::vector<Instant>& before = carried_of(slot);
   Rank& rank = rank_of(piece.rank);
   switch (piece.effect) {
     case Piece::Effect::kSignal: {
@@ -279,26 +279,26 @@ void RaceDetector::landed(const Piece& piece, std::uint32_t slot) {
       break;
     }
     case Piece::Effect::kReadPrivate:
-      rank.private_reads.push_back({.instant = flight.instant, .carried = flight.carried});
+      rank.private_reads.push_back({piece.number, flight.instant, before});
       break;
     case Piece::Effect::kReadWindow:
-      rank.own_writes.push_back({piece.own, flight.instant, flight.carried});
+      rank.own_writes.push_back({piece.own(), flight.instant, before});
       break;
     case Piece::Effect::kWrite:
       if (piece.target == piece.rank && flight.instant.component == Component::kUnreleased) {
-        rank.own_writes.push_back({piece.region, flight.instant, flight.carried});
+        rank.own_writes.push_back({piece.region, flight.instant, before});
       }
       break;
     case Piece::Effect::kReadTile:
       break;
   }
   if (wants_follows_) {
-    rank.landed.push_back({piece, flight.instant, flight.carried});
+    rank.landed.push_back({piece, flight.instant, before});
     rank.landed.back().piece.tile.reset();
   }
   clocks_.drop(flight.snapshot);
   flight.snapshot = ClockTable::kNone;
-  flight.carried.clear();
+  if (slot < carried_.size()) carried_[slot].clear();
 }
 
 void RaceDetector::signalled(std::int32_t rank, std::int32_t target, std::uint64_t cell,

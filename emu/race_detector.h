@@ -71,7 +71,6 @@ class RaceDetector {
     std::uint32_t snapshot = ClockTable::kNone;  // what its rank knew when it issued it
     std::uint32_t released = 0;                  // a signal: pieces that have landed before it
     std::uint32_t carried_count = 0;             // a signal: of Rank::carried, likewise
-    std::vector<Instant> carried;  // pieces that have landed before it since they overlap it
   };
   // A landed write to the rank's own slice that only some later step knows of.
   struct OwnWrite {
@@ -98,13 +97,16 @@ class RaceDetector {
     // program: whoever knows that time knows the whole snapshot.
     bool sent = false;
     std::array<std::uint32_t, kComponents> issued{};
-    std::vector<Instant> carried;       // by released pieces: a later signal is after them
-    std::vector<Flight> private_reads;  // landed deferred gets into private memory
+    std::vector<Instant> carried;             // by released pieces: a later signal is after them
+    std::vector<DeferredRead> private_reads;  // landed deferred gets into private memory
     std::vector<OwnWrite> own_writes;
     std::vector<Landed> landed;
     std::vector<DeferredRead> reads;  // in the order of issue
   };
 
+  const std::vector<Instant>& carried_of(std::uint32_t slot) const {
+    return slot < carried_.size() ? carried_[slot] : nothing_;
+  }
   void follow(const Instant& instant, const std::vector<Instant>& before, std::uint32_t later);
   Rank& rank_of(std::int32_t rank) { return ranks_[static_cast<std::size_t>(rank)]; }
   // To be called before the clock of a rank's program changes.
@@ -133,6 +135,9 @@ class RaceDetector {
   Shadow shadow_;
   std::vector<Rank> ranks_;
   ChunkedPool<Flight> flights_;
+  // By a piece's slot, the pieces that have landed before it since they overlap it; as far as any.
+  ChunkedPool<std::vector<Instant>> carried_;
+  const std::vector<Instant> nothing_;
   AccessSites sites_;
   std::uint32_t steps_ = 0;  // accesses of programs' own steps
   std::vector<Race> races_;

@@ -27,11 +27,12 @@ bool Transfers::must_follow(const Piece& earlier, const Piece& later) {
         symrace::overlaps(earlier.region, region)) {
       return true;
     }
-    return earlier.writes_own() && earlier.rank == target && symrace::overlaps(earlier.own, region);
+    return earlier.writes_own() && earlier.rank == target &&
+           symrace::overlaps(earlier.own(), region);
   };
   if (later.writes_target() && writes(later.target, later.region)) return true;
-  if (later.writes_own() && writes(later.rank, later.own)) return true;
-  if (later.reads_own_slice && writes(later.rank, later.own)) return true;
+  if (later.writes_own() && writes(later.rank, later.own())) return true;
+  if (later.reads_own_slice && writes(later.rank, later.own())) return true;
   const bool reads_target = !later.writes_target();
   return reads_target && later.target == later.rank && writes(later.rank, later.region);
 }
@@ -67,6 +68,7 @@ Piece& Transfers::prepare() {
   piece.atomic = pld::AtomicType::None_;
   piece.value = 0;
   piece.reads_own_slice = false;
+  piece.own_window = nullptr;
   piece.blockers = 0;
   piece.first_edge = Piece::kNone;
   piece.next = Piece::kNone;
@@ -173,7 +175,7 @@ bool Transfers::awaits_get(std::int32_t rank, const symrace::WindowRegion& regio
   if (!has_own_writes(rank)) return false;
   bool found = false;
   for_each(rank, [&](const Piece& piece) {
-    found = found || (piece.writes_own() && symrace::overlaps(piece.own, region));
+    found = found || (piece.writes_own() && symrace::overlaps(piece.own(), region));
   });
   return found;
 }

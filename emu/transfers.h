@@ -22,13 +22,14 @@
 
 namespace emu {
 
-// Laid out so that a signal touches little more than the first cache line.
-struct alignas(64) Piece {
+// Laid out so that a signal touches little more than the first two cache lines, and small: a
+// barrier of a thousand ranks has a million in flight.
+struct Piece {
   enum class Effect : std::uint8_t {
-    kWrite,        // `memory` (or, when late, `own`) → `region` of target
+    kWrite,        // `memory` (or, when late, own()) → `region` of target
     kSignal,       // `value` → the cell at `region.offset` of target
     kReadTile,     // `region` of target → `memory`, in `tile`
-    kReadWindow,   // `region` of target → `own` of rank
+    kReadWindow,   // `region` of target → own() of rank
     kReadPrivate,  // `region` of target → `memory`
   };
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
@@ -38,7 +39,7 @@ struct alignas(64) Piece {
   symrace::OpKind op = symrace::OpKind::kStore;
   pld::AtomicType atomic = pld::AtomicType::None_;
   pld::NotifyOp notify_op = pld::NotifyOp::AtomicAdd;
-  bool reads_own_slice = false;  // kWrite: the source is `own`, read on landing
+  bool reads_own_slice = false;  // kWrite: the source is own(), read on landing
   bool releasable = false;       // kept by Transfers, as the next seven
   std::uint32_t number = 0;      // issue order within its rank, from 1
   std::uint32_t blockers = 0;
@@ -50,10 +51,26 @@ struct alignas(64) Piece {
   std::int32_t value = 0;
   symrace::WindowRegion region;  // in target's slice
   std::source_location where;
-  symrace::WindowRegion own;  // in rank's slice
-  std::byte* memory = nullptr;
-  std::int64_t memory_stride = 0;
-  symrace::TileRef tile;  // keeps `memory` alive
+  symrace::TileRef tile;                        // keeps `memory` alive
+  const symrace::Window* own_window = nullptr;  // not null: own() is the other end, else `memory`
+  union {
+    std::byte* memory = nullptr;
+    std::uint64_t own_offset;
+  };
+  std::int64_t memory_stride = 0;  // of either
+
+  // The region in rank's own slice at the other end; it has the shape of `region`.
+  symrace::WindowRegion own() const {
+    return {own_window,
+            own_offset,
+            {region.extent.rows, region.extent.row_bytes, memory_stride},
+            region.dtype};
+  }
+  void set_own(const symrace::WindowRegion& own) {
+    own_window = own.window;
+    own_offset = own.offset;
+    memory_stride = own.extent.stride;
+  }
 
   // Whether landing changes the target's slice, or own slice of the rank.
   bool writes_target() const { return effect == Effect::kWrite || effect == Effect::kSignal; }

@@ -86,6 +86,7 @@ const symrace::ProgramInfo kAllreduceReveal = {
                .smallest = 1,
                .help = "calls, each with an input of its own"}},
     .make = make_program<AllreduceReveal>,
+    .sizes_a_row = [](const symrace::Arguments& a) -> std::int64_t { return a.integer("calls"); },
 };
 
 }  // namespace kernels

@@ -76,6 +76,9 @@ const symrace::ProgramInfo kAllgather = {
     .summary = "every rank's row reaches every rank",
     .flags = {builtin_flag("hand: put, notify, wait; builtin: pld::tensor::allgather")},
     .make = make_program<Allgather>,
+    .sizes_a_row = [](const symrace::Arguments& a) -> std::int64_t {
+      return std::int64_t{a.ranks};
+    },
 };
 
 }  // namespace kernels

@@ -83,6 +83,9 @@ const symrace::ProgramInfo kReduceScatter = {
     .flags = {builtin_flag("hand: notify, wait, remote_load; builtin: pld::tensor::reduce_scatter"),
               op_flag()},
     .make = make_program<ReduceScatter>,
+    .sizes_a_row = [](const symrace::Arguments& a) -> std::int64_t {
+      return std::int64_t{a.ranks};
+    },
 };
 
 }  // namespace kernels

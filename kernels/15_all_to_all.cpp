@@ -156,6 +156,9 @@ const symrace::ProgramInfo kAllToAll = {
                .default_value = "",
                .help = "all_to_all_v: (src + dst) % 3 rows from src to dst"}},
     .make = make_program<AllToAll>,
+    .sizes_a_row = [](const symrace::Arguments& a) -> std::int64_t {
+      return a.ranks * (a.is_set("counts") ? kMostRows : std::int64_t{1});
+    },
 };
 
 }  // namespace kernels

@@ -82,6 +82,9 @@ const symrace::ProgramInfo kPuttingItTogether = {
     .name = "16_putting_it_together",
     .summary = "broadcast, all-reduce and all-gather in one kernel, on one signal window",
     .make = make_program<PuttingItTogether>,
+    .sizes_a_row = [](const symrace::Arguments& a) -> std::int64_t {
+      return std::int64_t{a.ranks} + 1;
+    },
 };
 
 }  // namespace kernels

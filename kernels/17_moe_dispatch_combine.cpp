@@ -240,6 +240,9 @@ const symrace::ProgramInfo kMoeDispatchCombine = {
                .smallest = 1,
                .help = "rounds over the same windows"}},
     .make = make_program<MoeDispatchCombine>,
+    .sizes_a_row = [](const symrace::Arguments& a) -> std::int64_t {
+      return symrace::saturating_product(a.integer("tokens"), a.integer("epochs"));
+    },
 };
 
 }  // namespace kernels

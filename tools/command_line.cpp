@@ -72,7 +72,8 @@ void read_program_flags(const Flags& flags, RunRequest& request) {
   }
 }
 
-void read_data_flags(const Flags& flags, symrace::Arguments& arguments) {
+void read_data_flags(const Flags& flags, const symrace::ProgramInfo& program,
+                     symrace::Arguments& arguments) {
   if (flags.given("--size")) {
     arguments.size = parse_integer<std::int64_t>("--size", flags.value("--size"), 1);
   }
@@ -84,7 +85,8 @@ void read_data_flags(const Flags& flags, symrace::Arguments& arguments) {
     arguments.data_seed =
         parse_integer<std::uint64_t>("--data-seed", flags.value("--data-seed"), 0);
   }
-  check_fits_memory("--size", arguments);
+  check_fits_memory("--size", arguments,
+                    program.sizes_a_row == nullptr ? 1 : program.sizes_a_row(arguments));
 }
 
 void read_engine_flags(const Flags& flags, emu::Options& options) {
@@ -304,7 +306,7 @@ RunRequest read_run(const Flags& flags, const symrace::ProgramInfo& program, boo
   }
   request.arguments = symrace::default_arguments(program, ranks);
   read_program_flags(flags, request);
-  read_data_flags(flags, request.arguments);
+  read_data_flags(flags, program, request.arguments);
   read_engine_flags(flags, request.options);
   read_engine(flags, request);
   if (!request.is_direct) {

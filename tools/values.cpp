@@ -1,5 +1,6 @@
 #include "tools/values.h"
 
+#include <absl/strings/str_cat.h>
 #include <unistd.h>
 
 #include <iomanip>
@@ -85,17 +86,22 @@ std::vector<std::int32_t> parse_devices(std::string_view flag, std::string_view 
   return ids;
 }
 
-void check_fits_memory(std::string_view flag, const symrace::Arguments& arguments) {
+void check_fits_memory(std::string_view flag, const symrace::Arguments& arguments,
+                       std::int64_t sizes_a_row) {
   // Input, output, golden and a matrix that a wrong output is compared with; and one window.
-  constexpr std::int64_t kCopies = 5;
-  const std::int64_t bytes_an_element =
-      kCopies * arguments.ranks * pl::dtype_bytes(arguments.dtype);
+  constexpr std::uint64_t kCopies = 5;
+  const std::uint64_t bytes_an_element =
+      kCopies * static_cast<std::uint64_t>(arguments.ranks) *
+      static_cast<std::uint64_t>(pl::dtype_bytes(arguments.dtype));
   const std::uint64_t memory = physical_memory();
-  const std::uint64_t largest = memory / static_cast<std::uint64_t>(bytes_an_element);
+  const auto rows = static_cast<std::uint64_t>(sizes_a_row);
+  const std::uint64_t largest = memory / bytes_an_element / rows;
   if (static_cast<std::uint64_t>(arguments.size) <= largest) return;
-  throw UsageError(flag, ": ", arguments.size, " elements of ", pl::dtype_name(arguments.dtype),
-                   " on each of ", arguments.ranks, " ranks do not fit this machine's ",
-                   in_gib(memory), " of memory; expected at most ", largest);
+  const std::string times = rows == 1 ? "" : absl::StrCat(rows, " times ");
+  throw UsageError(flag, ": ", times, arguments.size, " elements of ",
+                   pl::dtype_name(arguments.dtype), " on each of ", arguments.ranks,
+                   " ranks do not fit this machine's ", in_gib(memory), " of memory; expected ",
+                   largest == 0 ? "fewer of them" : absl::StrCat("at most ", largest));
 }
 
 }  // namespace tools

@@ -51,8 +51,10 @@ std::string parse_choice(std::string_view flag, std::string_view text,
 // Distinct ids, as "0,1" or "0-7" or both: rank r runs on the r-th.
 std::vector<std::int32_t> parse_devices(std::string_view flag, std::string_view text);
 
-// Refuses a size whose host data cannot fit this machine, before anything is allocated.
-void check_fits_memory(std::string_view flag, const symrace::Arguments& arguments);
+// Refuses a size whose host data cannot fit this machine, before anything is allocated. Rows have
+// `sizes_a_row` times as many elements.
+void check_fits_memory(std::string_view flag, const symrace::Arguments& arguments,
+                       std::int64_t sizes_a_row);
 
 }  // namespace tools
 

@@ -274,7 +274,7 @@ TEST_CASE("a recorded run's events have times: in program order, landings after 
       options.burst_bytes = 24;
       const auto explorer = make_explorer(**program, 3, options);
       const RecordedRun run = explorer->record(*make_random_strategy(), 7);
-      const std::vector<Event>& events = run.log.events;
+      const std::vector<Event> events(run.log.events.begin(), run.log.events.end());
       REQUIRE(run.times.events.size() == events.size());
       Times now(3), landed(3);
       for (std::size_t i = 0; i < events.size(); ++i) {

@@ -31,9 +31,18 @@ bool run(const symrace::ProgramInfo& info, const symrace::Arguments& arguments, 
 }
 
 bool run_fixed() {
-  const symrace::ProgramInfo* const programs[] = {
-      &kernels::kBarrier,      &kernels::kRemoteLoadStore,     &kernels::kPutGet,
-      &kernels::kBugNoBarrier, &kernels::kBugPutWithoutSignal, &kernels::kBugWaitLeftOut};
+  const symrace::ProgramInfo* const programs[] = {&kernels::kBarrier,
+                                                  &kernels::kRemoteLoadStore,
+                                                  &kernels::kPutGet,
+                                                  &kernels::kAllreduceRing,
+                                                  &kernels::kAllreduceReveal,
+                                                  &kernels::kBroadcast,
+                                                  &kernels::kAllgather,
+                                                  &kernels::kAllToAll,
+                                                  &kernels::kMoeDispatchCombine,
+                                                  &kernels::kBugNoBarrier,
+                                                  &kernels::kBugPutWithoutSignal,
+                                                  &kernels::kBugWaitLeftOut};
   for (const symrace::ProgramInfo* info : programs) {
     for (const std::int32_t ranks : {2, 5}) {
       std::vector<symrace::Arguments> all = {symrace::default_arguments(*info, ranks)};
@@ -42,6 +51,10 @@ bool run_fixed() {
         for (const std::string_view choice : flag.choices) {
           all.push_back(all.front());
           all.back().flags[std::string(flag.name)] = std::string(choice);
+        }
+        if (flag.kind == symrace::Flag::Kind::kSwitch && flag.name != "pipeline") {
+          all.push_back(all.front());
+          all.back().flags[std::string(flag.name)] = "true";
         }
       }
       for (const symrace::Arguments& arguments : all) {
