@@ -10,8 +10,8 @@ sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
 from sweep_data import KINDS, Sweep, SweepError, read, write
 
-DESCRIPTION = """Runs a sweep, and writes KIND.json, KIND.csv, KIND.svg and KIND.png; or draws those anew from the
-JSON of sweeps that were run before."""
+DESCRIPTION = """Runs a sweep, and writes KIND.json, KIND.csv, KIND.svg and KIND.png; or draws
+those anew from the JSON of sweeps that were run before."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -34,7 +34,7 @@ def arguments(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("kind", nargs="?", choices=KINDS)
     parser.add_argument("--draw", nargs="+", metavar="FILE", help="JSON of earlier sweeps")
     parser.add_argument("--out", metavar="DIR",
-                        help="where files go (default build/sweep; with --draw: beside the first FILE)")
+                        help="for the files (default build/sweep; with --draw: beside the first)")
     parser.add_argument("--time", type=seconds, default=0.1, metavar="SECONDS",
                         help="to measure a point for (default 0.1)")
     parser.add_argument("--bench", metavar="DIR", help="of the built benchmarks")

@@ -9,8 +9,8 @@ from typing import Any, Iterable, Optional
 
 KINDS = ("rma", "collectives")
 SOURCES = ("measured", "peer", "modelled", "published")
-CSV_COLUMNS = ("source", "series", "ranks", "bytes", "ns", "bytes_per_second", "half_bandwidth_bytes",
-               "region")
+CSV_COLUMNS = ("source", "series", "ranks", "bytes", "ns", "bytes_per_second",
+               "half_bandwidth_bytes", "region")
 CROSSING = "ring overtakes mesh"
 
 
@@ -220,7 +220,8 @@ def points_from_json(entries: Any, what: str) -> list[Point]:
 
 def source_of(entry: dict[str, Any], what: str) -> str:
     source = text(entry.get("source"), f"'source' of {what}")
-    check(source in SOURCES, f"'source' of {what} is '{source}'; expected one of {', '.join(SOURCES)}")
+    check(source in SOURCES,
+          f"'source' of {what} is '{source}'; expected one of {', '.join(SOURCES)}")
     return source
 
 

@@ -71,7 +71,7 @@ SETTINGS = {
     "svg.fonttype": "none",  # text stays text
     "svg.hashsalt": "symrace",
 }
-BOX = {"facecolor": "white", "alpha": 0.8, "edgecolor": "none", "pad": 1.5}
+BOX = {"facecolor": "white", "alpha": 0.95, "edgecolor": "none", "pad": 1.5}
 
 
 def short_size(size: float, _position: Any = None) -> str:
@@ -207,7 +207,7 @@ def heading(figure: Figure, title: str, sweep: Sweep, top: float) -> None:
              f"peer: {machine['peer']}, OpenSHMEM" if "peer" in machine else "", sweep.method,
              sweep.date[:10]]
     figure.suptitle(title, x=0.5, y=top, fontsize=14, fontweight="bold", va="top")
-    figure.text(0.5, top - 0.33 / figure.get_figheight(), " · ".join(part for part in parts if part),
+    figure.text(0.5, top - 0.33 / figure.get_figheight(), " · ".join(filter(None, parts)),
                 ha="center", va="top", fontsize=9.5, color="#444444")
 
 
@@ -223,7 +223,8 @@ def limits(values: list[float], room: float) -> tuple[float, float]:
 
 def draw_rma(sweep: Sweep) -> Figure:
     figure, grid = pyplot.subplots(2, 2, figsize=(13.5, 11), sharex="all", sharey="row")
-    figure.subplots_adjust(left=0.08, right=0.985, top=0.895, bottom=0.19, hspace=0.07, wspace=0.14)
+    figure.subplots_adjust(left=0.08, right=0.985, top=0.895, bottom=0.19, hspace=0.07,
+                           wspace=0.14)
     columns = ((MEASURED, MEASURED_BASE, "measured: the direct engine on this machine", ""),
                (MODELLED, MODELLED_BASE, "modelled: the emulator's clock for a2a3",
                 "async: latency\nstaged: bandwidth"))
@@ -254,24 +255,27 @@ def draw_rma(sweep: Sweep) -> Figure:
 
 def mark_crossing(axes: Axes, crossing: Crossing) -> None:
     if crossing.bytes is not None and crossing.bytes > crossing.smallest:
-        axes.axvline(crossing.bytes, color="#444444", linestyle=(0, (4, 3)), linewidth=1.1, zorder=2)
+        axes.axvline(crossing.bytes, color="#444444", linestyle=(0, (4, 3)),
+                     linewidth=1.1, zorder=2)
     axes.text(0.02, 0.95, crossing.says(), transform=axes.transAxes, ha="left", va="top",
               fontsize=10, bbox=BOX, zorder=6)
 
 
 def draw_modes(axes: Axes, sweep: Sweep, source: str, ranks: int) -> None:
     found = [(mode, sweep.find(source, mode[0], ranks)) for mode in MODES]
+    if all(series is None for _, series in found):
+        axes.text(0.5, 0.5, f"not {source}", transform=axes.transAxes, ha="center",
+                  color="#444444")
+        return
     cores = int(sweep.machine.get("cores", ranks))
     if source == "measured" and ranks > cores:
-        axes.text(0.02, 0.85, f"{ranks} ranks on {cores} cores", transform=axes.transAxes, ha="left",
-                  va="top", fontsize=10, color="#444444")
-    if all(series is None for _, series in found):
-        axes.text(0.5, 0.5, f"not {source}", transform=axes.transAxes, ha="center", color="#444444")
-        return
+        axes.text(0.02, 0.85, f"{ranks} ranks on {cores} cores", transform=axes.transAxes,
+                  ha="left", va="top", fontsize=10, color="#444444")
     for (name, color, marker), series in found:
         if series is not None:
-            axes.plot([point.bytes for point in series.points], [point.ns for point in series.points],
-                      color=color, marker=marker, markersize=5, linewidth=1.8, label=name, zorder=3)
+            axes.plot([point.bytes for point in series.points],
+                      [point.ns for point in series.points], color=color, marker=marker,
+                      markersize=5, linewidth=1.8, label=name, zorder=3)
     for one in crossings(sweep):
         if (one.source, one.ranks) == (source, ranks):
             mark_crossing(axes, one)
@@ -293,7 +297,8 @@ def draw_collectives(sweep: Sweep) -> Figure:
         for row, ranks in enumerate(rows):
             axes = grid[row][column]
             set_size_axis(axes, all_sizes(sweep), row + 1 == len(rows))
-            set_value_axis(axes, short_time, f"{ranks} ranks: time of a call" if column == 0 else None)
+            set_value_axis(axes, short_time,
+                           f"{ranks} ranks: time of a call" if column == 0 else None)
             if values:
                 axes.set_ylim(limits(values, 0.1))
             draw_modes(axes, sweep, source, ranks)

@@ -18,6 +18,7 @@ ON_CORE_BYTES = 128 << 10  # the largest of them that fits the on-core buffer
 MEASURED_NAMES = {"Memcpy": "memcpy", "Put": "put", "Get": "get", "PutAdd": "put Add",
                   "RemoteLoad": "remote_load", "RemoteStore": "remote_store"}
 SINGLE_NAMES = {"PingPong": "ping-pong, one way", "Barrier": "barrier"}
+MODES = ["mesh", "two_phase", "ring"]
 OWN_CHUNK = 64 << 10  # of rma_bench, where a transfer does not fit the on-core buffer
 PUBLISHED_CHUNK = 4096
 TICK_NS = 20.0  # of the counter that the published cycles are of
@@ -73,13 +74,15 @@ def best_times(entries: list[dict[str, Any]], name: str) -> dict[str, float]:
     return best
 
 
-def google_benchmark(program: str, seconds: float, rounds: int, only: str = ".") -> dict[str, float]:
+def google_benchmark(program: str, seconds: float, rounds: int,
+                     only: str = ".") -> dict[str, float]:
     name = os.path.basename(program)
     say(f"{name}: {rounds} rounds" if rounds > 1 else f"{name}: once")
+    mixed = "true" if rounds > 1 else "false"
     output = output_of([program, "--benchmark_format=json", f"--benchmark_filter={only}",
                         f"--benchmark_min_time={seconds / rounds:.6f}",
                         f"--benchmark_repetitions={rounds}",
-                        f"--benchmark_enable_random_interleaving={'true' if rounds > 1 else 'false'}"])
+                        f"--benchmark_enable_random_interleaving={mixed}"])
     best = best_times(parsed(output, name)["benchmarks"], name)
     if not best:
         raise SweepError(f"{name} has no benchmarks that match '{only}'")
@@ -105,7 +108,10 @@ def series_from(source: str, times: dict[str, float]) -> tuple[list[Series], lis
         one.points.append(Point(int(numbers[0]), ns))
     for one in series.values():
         one.points.sort(key=lambda point: point.bytes)
-    return list(series.values()), singles
+    # Benchmarks come in a random order.
+    ops = list(MEASURED_NAMES.values())
+    names = sorted(series, key=lambda name: (ops.index(name.split(",")[0]), len(name), name))
+    return [series[name] for name in names], sorted(singles, key=lambda single: single.name)
 
 
 def run_peer(program: str, seconds: float) -> dict[str, float]:
@@ -137,7 +143,7 @@ def time_of_op(events: list[dict[str, Any]], op: str, clock: str) -> float:
     own = [e for e in events if e.get("op") == op and e["kind"] == ("land" if lands else "act")]
     begin = min(event["begin_ps"] for event in own)
     if op == "put":
-        stores = [event for event in events if event.get("op") == "store" and event["kind"] == "land"]
+        stores = [e for e in events if e.get("op") == "store" and e["kind"] == "land"]
         needed = stores if clock == "a2a3-async" else [e for e in stores if e["offset"] == 0]
         begin = max([begin, *(event["end_ps"] for event in needed)])
     return (max(event["end_ps"] for event in own) - begin) / 1e3
@@ -229,5 +235,7 @@ def sweep_collectives(tools: Tools, seconds: float) -> Sweep:
         series.setdefault(which, Series(*which, [])).points.append(Point(int(match[4]), ns))
     for one in series.values():
         one.points.sort(key=lambda point: point.bytes)
-    sweep.series = list(series.values())
+    modes = list(dict.fromkeys(MODES + [mode for _, mode, _ in series]))
+    sweep.series = [series[which] for which in
+                    sorted(series, key=lambda w: (w[0], w[2], modes.index(w[1])))]
     return sweep

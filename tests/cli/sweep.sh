@@ -79,6 +79,7 @@ named collectives 'ring does not overtake mesh up to 4 KiB'
 named collectives 'ring is ahead of mesh from 256 B on'
 named collectives '4 ranks on 2 cores'
 named collectives 'not modelled'
+grep -qF '>2 ranks on 2 cores<' "$drawn/collectives.svg" && fail "collectives.svg: 2 ranks have 2 cores"
 
 # What it wrote draws again to the same, beside the file.
 mkdir "$scratch/again"
