@@ -1,13 +1,13 @@
 # shellcheck shell=bash
-# Set-up that tools/a2a3sim, tools/test and .ci/run share; to be sourced under `set -euo pipefail`.
+# Set-up that the scripts of tools/ and .ci/run share; to be sourced under `set -euo pipefail`.
 # What it says goes to stderr, and only when there is something to do.
 
 symrace_root=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/.." && pwd -P)
 
 symrace_packages=(g++ cmake ninja-build libboost-dev libboost-context-dev libabsl-dev libeigen3-dev
   nlohmann-json3-dev libxxhash-dev libbenchmark-dev doctest-dev libcli11-dev)
-# What the tests look with: at JSON, at HTML, at a replay under a debugger.
-symrace_test_packages=(python3-minimal gdb chromium)
+# What the tests look with: at JSON, at pictures, at HTML, at a replay under a debugger.
+symrace_test_packages=(python3-minimal python3-matplotlib gdb chromium)
 
 symrace_say() { printf 'symrace: %s\n' "$*" >&2; }
 
