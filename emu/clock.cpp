@@ -1,6 +1,7 @@
 #include "emu/clock.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace emu {
 namespace {
@@ -8,6 +9,18 @@ namespace {
 std::size_t row_size(std::int32_t ranks) {
   return (static_cast<std::size_t>(ranks) + ClockBlock::kRanks - 1) / ClockBlock::kRanks;
 }
+
+// The times of a rank, compared at once.
+using FourTimes [[gnu::vector_size(16)]] = std::uint32_t;
+static_assert(sizeof(FourTimes) == sizeof(RankTimes));
+
+FourTimes four(const RankTimes& times) {
+  FourTimes loaded;
+  std::memcpy(&loaded, &times, sizeof(loaded));
+  return loaded;
+}
+
+bool any(FourTimes marks) { return (marks[0] | marks[1] | marks[2] | marks[3]) != 0; }
 
 }  // namespace
 
@@ -17,12 +30,18 @@ bool ClockView::has_beyond(const Instant& instant) const {
 
 void RankClock::begin(std::int32_t ranks, ClockBlocks& blocks) {
   blocks_ = &blocks;
-  for (ClockBlock*& block : row_) blocks.drop(block);
-  for (ClockBlock*& block : covered_) blocks.drop(block);
+  for (std::vector<ClockBlock*>* row : {&row_, &covered_}) {
+    for (ClockBlock* block : *row) blocks.drop(block);
+  }
   const std::size_t size = row_size(ranks);
-  row_.assign(size, blocks.zero());
-  covered_.assign(size > 1 ? size : 0, blocks.zero());
-  blocks.zero()->holders += static_cast<std::uint32_t>(row_.size() + covered_.size());
+  row_.resize(size);
+  covered_.resize(size > 1 ? size : 0);
+  for (std::vector<ClockBlock*>* row : {&row_, &covered_}) {
+    for (ClockBlock*& block : *row) {
+      block = blocks.zero();
+      ClockBlocks::hold(block);
+    }
+  }
   width_ = std::min(static_cast<std::size_t>(ranks), ClockBlock::kRanks);
   beyond_.clear();
 }
@@ -64,22 +83,22 @@ void RankClock::join(const ClockView& other) {
 
 void RankClock::join_block(std::size_t index, ClockBlock& other) {
   const ClockBlock& mine = *row_[index];
-  bool mine_is_ahead = false;
-  bool other_is_ahead = false;
+  FourTimes mine_is_ahead{};
+  FourTimes other_is_ahead{};
   for (std::size_t rank = 0; rank < width_; ++rank) {
-    for (std::size_t c = 0; c < kComponents; ++c) {
-      mine_is_ahead |= mine.times[rank][c] > other.times[rank][c];
-      other_is_ahead |= mine.times[rank][c] < other.times[rank][c];
-    }
+    const FourTimes my_times = four(mine.times[rank]);
+    const FourTimes other_times = four(other.times[rank]);
+    mine_is_ahead |= static_cast<FourTimes>(my_times > other_times);
+    other_is_ahead |= static_cast<FourTimes>(other_times > my_times);
   }
-  if (!other_is_ahead) {
+  if (!any(other_is_ahead)) {
     if (!is_wide()) return;
     ClockBlocks::hold(&other);
     blocks_->drop(covered_[index]);
     covered_[index] = &other;
     return;
   }
-  if (!mine_is_ahead) {
+  if (!any(mine_is_ahead)) {
     ClockBlocks::hold(&other);
     blocks_->drop(row_[index]);
     row_[index] = &other;
@@ -87,9 +106,10 @@ void RankClock::join_block(std::size_t index, ClockBlock& other) {
   }
   ClockBlock& joined = own_block(index);
   for (std::size_t rank = 0; rank < width_; ++rank) {
-    for (std::size_t c = 0; c < kComponents; ++c) {
-      joined.times[rank][c] = std::max(joined.times[rank][c], other.times[rank][c]);
-    }
+    const FourTimes my_times = four(joined.times[rank]);
+    const FourTimes other_times = four(other.times[rank]);
+    const FourTimes later = my_times > other_times ? my_times : other_times;
+    std::memcpy(&joined.times[rank], &later, sizeof(later));
   }
 }
 

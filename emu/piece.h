@@ -14,7 +14,7 @@ namespace emu {
 
 // Laid out so that a signal touches little more than the first two cache lines, and small: a
 // barrier of a thousand ranks has a million in flight.
-struct Piece {
+struct alignas(64) Piece {
   enum class Effect : std::uint8_t {
     kWrite,        // `memory` (or, when late, own()) → `region` of target
     kSignal,       // `value` → the cell at `region.offset` of target

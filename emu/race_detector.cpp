@@ -52,15 +52,6 @@ void RaceDetector::begin(std::int32_t ranks, const Model& model, std::uint64_t b
   races_.clear();
 }
 
-void RaceDetector::changes(Rank& rank) {
-  clocks_.drop(rank.snapshot);
-  rank.snapshot = ClockTable::kNone;
-  if (!rank.sent) return;
-  rank.sent = false;
-  const auto index = static_cast<std::int32_t>(&rank - ranks_.data());
-  rank.clock.raise(index, Component::kProgram, rank.clock.time(index, Component::kProgram) + 1);
-}
-
 std::uint32_t RaceDetector::snapshot_of(Rank& rank) {
   if (rank.snapshot == ClockTable::kNone) {
     rank.snapshot = clocks_.snapshot(rank.clock);
@@ -85,7 +76,7 @@ void RaceDetector::access(const Access& access, std::uint32_t slot) {
     known = {clocks_.view(flights_[slot].snapshot), carried_of(slot)};
   } else {
     Rank& rank = rank_of(access.rank);
-    if (rank.sent) changes(rank);
+    if (rank.sent) changes(rank, access.rank);
     entry.instant = {access.rank, Component::kProgram,
                      rank.clock.time(access.rank, Component::kProgram)};
     entry.number = ++steps_;
@@ -164,7 +155,7 @@ void RaceDetector::waited(std::int32_t rank, std::uint64_t cell) {
   CellClock& seen = shadow_.cell(rank, cell).cell;
   if (seen.snapshot == ClockTable::kNone) return;
   Rank& self = rank_of(rank);
-  changes(self);
+  changes(self, rank);
   join(self.clock, seen);
   // Only its owner ever asks for a cell's clock, and knows what it tells from now on.
   clocks_.drop(seen.snapshot);
@@ -186,7 +177,7 @@ void RaceDetector::join(RankClock& clock, const CellClock& cell) const {
 
 void RaceDetector::fenced(std::int32_t rank) {
   Rank& self = rank_of(rank);
-  changes(self);
+  changes(self, rank);
   for (const Component c : {Component::kReleased, Component::kUnreleased, Component::kReads}) {
     self.clock.raise(rank, c, self.issued[static_cast<std::size_t>(c)]);
   }
@@ -197,10 +188,10 @@ void RaceDetector::fenced(std::int32_t rank) {
   self.landed.clear();
 }
 
-void RaceDetector::learn(Rank& rank, const Instant& instant, const std::vector<Instant>& carried) {
-  changes(rank);
-  rank.clock.add(instant);
-  for (const Instant& before : carried) rank.clock.add(before);
+void RaceDetector::learn(Rank& self, const Instant& instant, const std::vector<Instant>& carried) {
+  changes(self, instant.rank);
+  self.clock.add(instant);
+  for (const Instant& before : carried) self.clock.add(before);
 }
 
 void RaceDetector::used(std::int32_t rank, std::uint32_t piece) {

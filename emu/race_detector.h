@@ -122,9 +122,18 @@ class RaceDetector {
   void follow(const Instant& instant, const std::vector<Instant>& before, std::uint32_t later);
   Rank& rank_of(std::int32_t rank) { return ranks_[static_cast<std::size_t>(rank)]; }
   // To be called before the clock of a rank's program changes.
-  void changes(Rank& rank);
+  void changes(Rank& self, std::int32_t rank) {
+    clocks_.drop(self.snapshot);
+    self.snapshot = ClockTable::kNone;
+    if (self.sent) begin_time(self, rank);
+  }
+  void begin_time(Rank& self, std::int32_t rank) {
+    self.sent = false;
+    self.clock.raise(rank, Component::kProgram, self.clock.time(rank, Component::kProgram) + 1);
+  }
   std::uint32_t snapshot_of(Rank& rank);
-  void learn(Rank& rank, const Instant& instant, const std::vector<Instant>& carried);
+  // What a rank knows of its own piece.
+  void learn(Rank& self, const Instant& instant, const std::vector<Instant>& carried);
   void signal(ShadowState& state, const CellClock& sent, std::span<const Instant> carried,
               pld::NotifyOp op);
   // Joins what a wait that sees `cell` comes after.

@@ -19,4 +19,26 @@ void add_elements(std::byte* target, const std::byte* source, std::int64_t bytes
   });
 }
 
+void SliceMemory::settle() {
+  few_.use_all([this](std::int32_t rank, std::uint64_t offset, std::int32_t value) {
+    write_cell(rank, offset, value);
+  });
+}
+
+void SliceMemory::use_pages(std::int32_t rank, std::uint64_t begin, std::uint64_t end) {
+  few_.use(rank, begin, end,
+           [&](std::uint64_t offset, std::int32_t value) { write_cell(rank, offset, value); });
+}
+
+std::int32_t SliceMemory::sparse_cell(std::int32_t rank, std::uint64_t offset) const {
+  const auto kept = few_.value(rank, offset);
+  return kept ? *kept : heap_cell(rank, offset);
+}
+
+bool SliceMemory::keep(std::int32_t rank, std::uint64_t offset, std::int32_t value) {
+  if (few_.keep(rank, offset, value)) return true;
+  use_pages(rank, offset, offset + sizeof(value));
+  return false;
+}
+
 }  // namespace emu

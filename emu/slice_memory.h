@@ -33,11 +33,7 @@ class SliceMemory {
   }
 
   // Brings everything to the heap, for whoever looks there.
-  void settle() {
-    few_.use_all([this](std::int32_t rank, std::uint64_t offset, std::int32_t value) {
-      write_cell(rank, offset, value);
-    });
-  }
+  void settle();
 
   // The first byte of a region, all of which may be read there until the next change.
   const std::byte* bytes(std::int32_t rank, const symrace::WindowRegion& region) {
@@ -69,18 +65,11 @@ class SliceMemory {
   }
 
   std::int32_t cell(std::int32_t rank, std::uint64_t offset) const {
-    if (few_.is_used()) {
-      if (const auto kept = few_.value(rank, offset)) return *kept;
-    }
-    std::int32_t value = 0;
-    std::memcpy(&value, heap_.address(rank, offset), sizeof(value));
-    return value;
+    if (few_.is_used()) return sparse_cell(rank, offset);
+    return heap_cell(rank, offset);
   }
   void set_cell(std::int32_t rank, std::uint64_t offset, std::int32_t value) {
-    if (few_.is_used()) {
-      if (few_.keep(rank, offset, value)) return;
-      use_pages(rank, offset, offset + sizeof(value));
-    }
+    if (few_.is_used() && keep(rank, offset, value)) return;
     write_cell(rank, offset, value);
   }
   void add_to_cell(std::int32_t rank, std::uint64_t offset, std::int32_t value) {
@@ -97,10 +86,15 @@ class SliceMemory {
   void use(std::int32_t rank, const symrace::WindowRegion& region) {
     if (few_.is_used()) use_pages(rank, region.offset, region.end());
   }
-  void use_pages(std::int32_t rank, std::uint64_t begin, std::uint64_t end) {
-    few_.use(rank, begin, end,
-             [&](std::uint64_t offset, std::int32_t value) { write_cell(rank, offset, value); });
+  void use_pages(std::int32_t rank, std::uint64_t begin, std::uint64_t end);
+  std::int32_t heap_cell(std::int32_t rank, std::uint64_t offset) const {
+    std::int32_t value = 0;
+    std::memcpy(&value, heap_.address(rank, offset), sizeof(value));
+    return value;
   }
+  std::int32_t sparse_cell(std::int32_t rank, std::uint64_t offset) const;
+  // Whether the value is kept beside the page; else the page is in use from now on.
+  bool keep(std::int32_t rank, std::uint64_t offset, std::int32_t value);
   void mark(std::int32_t rank, const symrace::WindowRegion& region) {
     if (region.extent.contiguous()) {
       dirty_.mark(rank, region.offset, static_cast<std::uint64_t>(region.extent.bytes()));

@@ -40,23 +40,9 @@ void Transfers::begin(std::int32_t ranks, const Model& model) {
   free_edges_.clear();
 }
 
-std::uint32_t Transfers::new_slot() {
-  if (free_.empty()) {
-    free_.push_back(static_cast<std::uint32_t>(pool_.size()));
-    pool_.grow_to(pool_.size() + 1);
-  }
-  const std::uint32_t slot = free_.back();
-  free_.pop_back();
-  Piece& piece = pool_[slot];
-  piece.atomic = pld::AtomicType::None_;
-  piece.value = 0;
-  piece.reads_own_slice = false;
-  piece.own_window = nullptr;
-  piece.blockers = 0;
-  piece.first_edge = Piece::kNone;
-  piece.next = Piece::kNone;
-  piece.next_releasable = Piece::kNone;
-  return slot;
+void Transfers::grow() {
+  free_.push_back(static_cast<std::uint32_t>(pool_.size()));
+  pool_.grow_to(pool_.size() + 1);
 }
 
 Piece& Transfers::prepare() {

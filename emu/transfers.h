@@ -122,7 +122,22 @@ class Transfers {
       order_after(earlier, prepared_, piece);
     }
   }
-  std::uint32_t new_slot();
+  std::uint32_t new_slot() {
+    if (free_.empty()) grow();
+    const std::uint32_t slot = free_.back();
+    free_.pop_back();
+    Piece& piece = pool_[slot];
+    piece.atomic = pld::AtomicType::None_;
+    piece.value = 0;
+    piece.reads_own_slice = false;
+    piece.own_window = nullptr;
+    piece.blockers = 0;
+    piece.first_edge = Piece::kNone;
+    piece.next = Piece::kNone;
+    piece.next_releasable = Piece::kNone;
+    return slot;
+  }
+  void grow();
   std::uint32_t enqueue();
   // Puts a numbered piece in its rank's line, and enables it when nothing is before it.
   void line_up(std::uint32_t slot, RankTransfers& transfers);
