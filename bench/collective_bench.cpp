@@ -53,7 +53,8 @@ void wall(benchmark::State& state, AllreduceMode mode, std::int32_t ranks, std::
         const auto calls = static_cast<std::int64_t>(state.max_iterations);
         for (std::int64_t i = 0; i < calls; ++i) allreduce(data, signal, mode);
       });
-  auto engine = symrace::DirectEngine::create(program, ranks, {.time_limit = {}});
+  auto engine =
+      symrace::DirectEngine::create(program, ranks, {.time_limit = {}, .pins_ranks = ranks == 2});
   if (!engine.ok()) {
     state.SkipWithError(std::string(engine.status().message()).c_str());
     return;

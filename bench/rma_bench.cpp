@@ -50,8 +50,7 @@ void run(benchmark::State& state, std::int64_t bytes,
           pld::device(rank), [&kernel, rank](const Windows& w) { kernel(rank, w); }, windows);
     }
   });
-  auto engine = symrace::DirectEngine::create(
-      program, 2, {.time_limit = std::chrono::steady_clock::duration{}});
+  auto engine = symrace::DirectEngine::create(program, 2, {.time_limit = {}, .pins_ranks = true});
   if (!engine.ok()) {
     state.SkipWithError(std::string(engine.status().message()).c_str());
     return;
@@ -162,11 +161,12 @@ void RemoteStore(benchmark::State& state) {
 }
 
 // A notify that a wait sees, and back: half of it is the time of one way.
-void PingPong(benchmark::State& state) {
+void ping_pong(benchmark::State& state, pld::NotifyOp op) {
   run(state, 4, [&](std::int32_t rank, const Windows& w) {
     std::int32_t count = 0;
     const auto ping = [&] {
-      pld::system::notify(w.signal, 1 - rank, {0, 0}, 1, pld::NotifyOp::AtomicAdd);
+      pld::system::notify(w.signal, 1 - rank, {0, 0},
+                          op == pld::NotifyOp::Set ? count + 1 - rank : 1, op);
     };
     const auto pong = [&] { pld::system::wait(w.signal, {0, 0}, ++count, pld::WaitCmp::Ge); };
     if (rank == 0) {
@@ -188,6 +188,9 @@ void PingPong(benchmark::State& state) {
       benchmark::Counter(2.0 * static_cast<double>(state.iterations()),
                          benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
+// By Set, which is what the peer's ping-pong does, and by AtomicAdd.
+void PingPong(benchmark::State& state) { ping_pong(state, pld::NotifyOp::Set); }
+void PingPongAdd(benchmark::State& state) { ping_pong(state, pld::NotifyOp::AtomicAdd); }
 
 void Barrier(benchmark::State& state) {
   run(state, 4, [&](std::int32_t rank, const Windows& w) {
@@ -222,6 +225,7 @@ BENCHMARK(Put)->Apply(sizes_and_chunks);
 BENCHMARK(PutAdd)->Apply(sizes_and_chunks);
 BENCHMARK(Get)->Apply(sizes_and_chunks);
 BENCHMARK(PingPong)->UseRealTime();
+BENCHMARK(PingPongAdd)->UseRealTime();
 BENCHMARK(Barrier)->UseRealTime();
 
 }  // namespace

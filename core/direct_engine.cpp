@@ -24,6 +24,20 @@ std::int32_t cores() {
   return static_cast<std::int32_t>(std::max(1U, std::thread::hardware_concurrency()));
 }
 
+// Keeps the calling thread on the `number`-th core that this process may use, if there is one.
+void stay_on_core(std::int32_t number) {
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return;
+  for (int core = 0; core < CPU_SETSIZE; ++core) {
+    if (!CPU_ISSET(core, &allowed) || number-- != 0) continue;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(core, &one);
+    sched_setaffinity(0, sizeof(one), &one);  // of this thread; if refused, it may move
+    return;
+  }
+}
+
 std::int64_t index_in_window(const Window& window, std::uint64_t offset) {
   return static_cast<std::int64_t>((offset - window.offset) / sizeof(std::int32_t));
 }
@@ -104,6 +118,7 @@ void DirectEngine::Rank::give(Order what) {
 }
 
 void DirectEngine::serve(Rank& rank) {
+  if (options_.pins_ranks) stay_on_core(rank.context.rank);
   while (true) {
     {
       std::unique_lock lock(rank.mutex);
@@ -206,7 +221,7 @@ void DirectEngine::describe_stuck(DirectResult& result) {
                                 entry.count});
       Kinds& on_cell = kinds[{entry.target, entry.offset}];
       on_cell.adds = on_cell.adds || entry.op == pld::NotifyOp::AtomicAdd;
-      on_cell.replaces = on_cell.replaces || entry.replaced;
+      on_cell.replaces = on_cell.replaces || entry.op == pld::NotifyOp::Set;
     }
     result.has_all_signals = result.has_all_signals && rank.fabric.signals().is_complete();
   }

@@ -31,6 +31,9 @@ struct DirectOptions {
   std::vector<std::int32_t> devices = {};
   // A run that lasts longer counts as stuck; 0: none does. Ranks that all block are seen at once.
   std::chrono::steady_clock::duration time_limit = std::chrono::seconds(60);
+  // Keeps rank r on the r-th core that this process may use, where there are as many: for
+  // measurements, since the system likes to put two threads that signal each other on one core.
+  bool pins_ranks = false;
   // Set (by a signal handler, say) to end a run early, as kInterrupted.
   const std::atomic<bool>* interrupt = nullptr;
 };

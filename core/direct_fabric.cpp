@@ -15,7 +15,7 @@ namespace {
 // comes cheaper than a sleep; the yields help where both share a core none the less. With more
 // ranks than cores, the peer is likely to need this very core.
 constexpr int kRounds = 8;
-constexpr int kLooks = 50;
+constexpr int kLooks = 2000;
 constexpr int kFewRounds = 4;
 constexpr int kFewLooks = 2;
 // Failed tests in a row after which a polling loop makes room for others.
@@ -26,6 +26,17 @@ void pause() {
   __builtin_ia32_pause();
 #elif defined(__aarch64__)
   asm volatile("yield");
+#endif
+}
+
+void full_fence() {
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wtsan"  // it need not know fences: cells order what it looks at
+#endif
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
 #endif
 }
 
@@ -132,13 +143,15 @@ void DirectFabric::notify(std::int32_t peer, const Cell& cell, std::int32_t valu
   check(site);
   std::int32_t* target = cell_of(peer, cell);
   const std::atomic_ref signal(*target);
-  // Also a Set is a read-modify-write, so that a wait that sees a later signal on the cell comes
-  // after this one too.
-  const std::int32_t before = op == pld::NotifyOp::Set
-                                  ? signal.exchange(value, std::memory_order_seq_cst)
-                                  : signal.fetch_add(value, std::memory_order_seq_cst);
+  if (op == pld::NotifyOp::Set) {
+    // A wait that sees it comes after this rank, and no longer after those whose value it replaces.
+    signal.store(value, std::memory_order_release);
+    full_fence();  // before the look at who waits
+  } else {
+    signal.fetch_add(value, std::memory_order_seq_cst);
+  }
   waits_.signalled(peer, target);
-  signals_.sent(peer, cell, op, before, site.where);
+  signals_.sent(peer, cell, op, site.where);
 }
 
 void DirectFabric::wait(const Cell& cell, std::int32_t expected, pld::WaitCmp cmp,
@@ -153,9 +166,9 @@ void DirectFabric::wait_longer(const DirectWait& wait) {
   const int looks = oversubscribed_ ? kFewLooks : kLooks;
   for (int round = 0; round < rounds; ++round) {
     for (int i = 0; i < looks; ++i) {
-      pause();
-      pause();  // less often, the line stays with the peer while it signals
       if (compares(cell, wait.expected, wait.cmp)) return;
+      // A pause costs as much as a signal: at first there is none.
+      pause();
     }
     std::this_thread::yield();
   }
@@ -181,14 +194,7 @@ bool DirectFabric::test(const Cell& cell, std::int32_t expected, pld::WaitCmp cm
 
 void DirectFabric::fence(const Site& site) {
   check(site);
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wtsan"  // it need not know fences: cells order what it looks at
-#endif
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
+  full_fence();
 }
 
 void DirectFabric::add_to_own_cell(const Cell& cell, std::int32_t delta, const Site& site) {

@@ -24,7 +24,6 @@ class SignalRecord {
     std::uint64_t count = 0;
     std::int32_t target = 0;
     pld::NotifyOp op = pld::NotifyOp::AtomicAdd;
-    bool replaced = false;  // a Set that found the cell not 0
   };
 
   void begin() {
@@ -33,7 +32,7 @@ class SignalRecord {
     is_complete_ = true;
   }
 
-  void sent(std::int32_t target, const Cell& cell, pld::NotifyOp op, std::int32_t before,
+  void sent(std::int32_t target, const Cell& cell, pld::NotifyOp op,
             const std::source_location& where) {
     std::size_t at = hash(target, cell.offset, where.line()) & (entries_.size() - 1);
     while (entries_[at].run == run_) {
@@ -41,13 +40,11 @@ class SignalRecord {
       if (entry.offset == cell.offset && entry.target == target && entry.op == op &&
           entry.where.line() == where.line() && entry.where.file_name() == where.file_name()) {
         ++entry.count;
-        entry.replaced |= op == pld::NotifyOp::Set && before != 0;
         return;
       }
       at = (at + 1) & (entries_.size() - 1);
     }
-    add({run_, used_, where, cell.window, cell.offset, 1, target, op,
-         op == pld::NotifyOp::Set && before != 0});
+    add({run_, used_, where, cell.window, cell.offset, 1, target, op});
   }
 
   // In the order of their first use.
