@@ -20,6 +20,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -123,32 +124,33 @@ void one_run(benchmark::State& state, const MakeProgram& make, bool records) {
   state.counters["peak_MiB"] = measured.peak_mib;
 }
 
+struct Row {
+  double ranks, decisions, seconds, mib;
+};
+
 // The slope of the least-squares line through (log x, log y).
-double exponent(const std::vector<double>& x, const std::vector<double>& y) {
+double exponent(std::span<const Row> rows, double Row::*x, double Row::*y) {
   double sum_x = 0;
   double sum_y = 0;
   double sum_xx = 0;
   double sum_xy = 0;
-  const auto n = static_cast<double>(x.size());
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    const double log_x = std::log(x[i]);
-    const double log_y = std::log(y[i]);
+  for (const Row& row : rows) {
+    const double log_x = std::log(row.*x);
+    const double log_y = std::log(row.*y);
     sum_x += log_x;
     sum_y += log_y;
     sum_xx += log_x * log_x;
     sum_xy += log_x * log_y;
   }
+  const auto n = static_cast<double>(rows.size());
   return (n * sum_xy - sum_x * sum_y) / (n * sum_xx - sum_x * sum_x);
 }
 
 void print_growth(const char* what, const MakeProgram& make, std::int32_t most_ranks) {
   std::printf("\n%s\n%6s %12s %12s %12s %12s\n", what, "ranks", "decisions", "ms", "ns/decision",
               "MiB");
-  constexpr std::int32_t kFewRanks = 16;  // below, what does not grow is most of it
-  std::vector<double> ranks_of;
-  std::vector<double> seconds;
-  std::vector<double> mib;
-  std::vector<double> decisions;
+  constexpr std::int32_t kFewRanks = 64;  // below, what does not grow is most of it
+  std::vector<Row> growth;
   for (std::int32_t ranks = 2; ranks <= most_ranks; ranks *= 2) {
     Measured best;
     for (int repeat = 0; repeat < (ranks <= 128 ? 5 : 1); ++repeat) {
@@ -163,17 +165,21 @@ void print_growth(const char* what, const MakeProgram& make, std::int32_t most_r
                 static_cast<unsigned long long>(best.decisions), best.seconds * 1e3,
                 best.seconds * 1e9 / static_cast<double>(best.decisions), best.own_mib);
     std::fflush(stdout);
-    if (ranks < kFewRanks) continue;
-    ranks_of.push_back(ranks);
-    seconds.push_back(best.seconds);
-    mib.push_back(std::max(best.own_mib, 1.0 / 256));
-    decisions.push_back(static_cast<double>(best.decisions));
+    growth.push_back({static_cast<double>(ranks), static_cast<double>(best.decisions), best.seconds,
+                      std::max(best.own_mib, 1.0 / 256)});
   }
-  std::printf(
-      "from %d ranks on: decisions ~ ranks^%.2f, time ~ ranks^%.2f, time ~ decisions^%.2f, "
-      "memory ~ ranks^%.2f\n",
-      kFewRanks, exponent(ranks_of, decisions), exponent(ranks_of, seconds),
-      exponent(decisions, seconds), exponent(ranks_of, mib));
+  for (const std::int32_t from : {2, kFewRanks}) {
+    const auto rows = std::span(growth).subspan(
+        static_cast<std::size_t>(std::find_if(growth.begin(), growth.end(),
+                                              [&](const Row& row) { return row.ranks >= from; }) -
+                                 growth.begin()));
+    std::printf(
+        "from %d ranks on: decisions ~ ranks^%.2f, time ~ ranks^%.2f, memory ~ ranks^%.2f, "
+        "time ~ decisions^%.2f, memory ~ decisions^%.2f\n",
+        from, exponent(rows, &Row::ranks, &Row::decisions),
+        exponent(rows, &Row::ranks, &Row::seconds), exponent(rows, &Row::ranks, &Row::mib),
+        exponent(rows, &Row::decisions, &Row::seconds), exponent(rows, &Row::decisions, &Row::mib));
+  }
 }
 
 void print_all_growth() {
