@@ -15,7 +15,7 @@ namespace {
 // comes cheaper than a sleep; the yields help where both share a core none the less. With more
 // ranks than cores, the peer is likely to need this very core.
 constexpr int kRounds = 8;
-constexpr int kLooks = 2000;
+constexpr int kLooks = 400;
 constexpr int kFewRounds = 4;
 constexpr int kFewLooks = 2;
 // Failed tests in a row after which a polling loop makes room for others.

@@ -17,7 +17,8 @@ SIZES = [4 << (2 * i) for i in range(12)]  # to 16 MiB
 ON_CORE_BYTES = 128 << 10  # the largest of them that fits the on-core buffer
 MEASURED_NAMES = {"Memcpy": "memcpy", "Put": "put", "Get": "get", "PutAdd": "put Add",
                   "RemoteLoad": "remote_load", "RemoteStore": "remote_store"}
-SINGLE_NAMES = {"PingPong": "ping-pong, one way", "Barrier": "barrier"}
+SINGLE_NAMES = {"PingPong": "ping-pong, one way", "PingPongAdd": "ping-pong by AtomicAdd, one way",
+                "Barrier": "barrier"}
 MODES = ["mesh", "two_phase", "ring"]
 OWN_CHUNK = 64 << 10  # of rma_bench, where a transfer does not fit the on-core buffer
 PUBLISHED_CHUNK = 4096
@@ -117,7 +118,7 @@ def series_from(source: str, times: dict[str, float]) -> tuple[list[Series], lis
 def run_peer(program: str, seconds: float) -> dict[str, float]:
     """Best of five rounds too. Its exit status is not asked for: Open MPI may crash at its end."""
     say("peer_oshmem: OpenSHMEM on two PEs")
-    command = ["oshrun", "-n", "2", "--bind-to", "none"]
+    command = ["oshrun", "-n", "2", "--bind-to", "core"]
     if (os.cpu_count() or 1) < 2:
         command.append("--oversubscribe")
     environment = dict(os.environ)

@@ -433,23 +433,23 @@ TEST_CASE("signal record: distinct signals in order, counted, emptied by a new r
   record.begin();
   for (int again = 0; again < 3; ++again) {
     for (std::int32_t target = 0; target < 100; ++target) {
-      record.sent(target, {&window, 64}, NotifyOp::AtomicAdd, 1, here);
+      record.sent(target, {&window, 64}, NotifyOp::AtomicAdd, here);
     }
   }
-  record.sent(7, {&window, 64}, NotifyOp::Set, 1, here);
+  record.sent(7, {&window, 64}, NotifyOp::Set, here);
   auto entries = record.entries();
   REQUIRE(entries.size() == 101);
   for (std::size_t i = 0; i < 100; ++i) {
     CHECK(entries[i].target == static_cast<std::int32_t>(i));
     CHECK(entries[i].count == 3);
-    CHECK_FALSE(entries[i].replaced);
+    CHECK(entries[i].op == NotifyOp::AtomicAdd);
   }
-  CHECK(entries[100].replaced);
+  CHECK(entries[100].op == NotifyOp::Set);
   CHECK(record.is_complete());
   record.begin();
   CHECK(record.entries().empty());
   for (std::uint64_t cell = 0; cell < 20'000; ++cell) {
-    record.sent(0, {&window, 4 * cell}, NotifyOp::AtomicAdd, 0, here);
+    record.sent(0, {&window, 4 * cell}, NotifyOp::AtomicAdd, here);
   }
   entries = record.entries();
   CHECK_FALSE(record.is_complete());
