@@ -79,7 +79,7 @@ class Call {
 
   // The part of `from` of `rank`, on core.
   TileRef pull(std::int64_t rank, const WindowRegion& from) const {
-    const TileRef tile = context_.tiles->allocate(static_cast<std::size_t>(from.extent.bytes()));
+    TileRef tile = context_.tiles->allocate(static_cast<std::size_t>(from.extent.bytes()));
     if (rank == me()) {
       fabric().load(from, *tile, site_);
     } else {
@@ -97,7 +97,7 @@ class Call {
   }
   // The reduction of `region` over all ranks, in rank order.
   TileRef fold(ReduceOp op, const WindowRegion& region) const {
-    const TileRef sum = pull(0, region);
+    TileRef sum = pull(0, region);
     for (std::int64_t rank = 1; rank < ranks(); ++rank) {
       const TileRef operand = pull(rank, region);
       symrace::reduce(op, region.dtype, sum->bytes(), operand->bytes(), region.extent.bytes());

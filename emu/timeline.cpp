@@ -17,7 +17,7 @@ std::string cell_text(const EventLog& log, const Event& event) {
 
 // A collective is told by what it did: "barrier: notify".
 std::string op_text(const Event& event) {
-  const std::string op(symrace::op_name(event.op));
+  std::string op(symrace::op_name(event.op));
   if (!symrace::is_collective(event.op)) return op;
   return absl::StrCat(op, ": ",
                       event.clears() ? "clear" : std::string(symrace::op_name(event.primitive)));
@@ -25,7 +25,7 @@ std::string op_text(const Event& event) {
 
 std::string what(const EventLog& log, const Event& event) {
   if (event.kind == Event::Kind::kFinish) return "done";
-  const std::string op = op_text(event);
+  std::string op = op_text(event);
   if (event.window < 0) return op;
   const bool signal = event.primitive == symrace::OpKind::kNotify ||
                       event.primitive == symrace::OpKind::kWait ||
