@@ -7,7 +7,7 @@
 namespace emu::testing {
 namespace {
 
-#ifdef SYMRACE_SLOW_BUILD
+#ifdef SYMRACE_FEWER_CASES
 constexpr std::uint64_t kFixedSchedules = 2000;
 #else
 constexpr std::uint64_t kFixedSchedules = 100000;

@@ -11,7 +11,7 @@
 namespace emu::testing {
 namespace {
 
-#ifdef SYMRACE_SLOW_BUILD
+#ifdef SYMRACE_FEWER_CASES
 constexpr std::uint64_t kCases = 150;
 #else
 constexpr std::uint64_t kCases = 3000;

@@ -14,7 +14,7 @@
 namespace emu::testing {
 namespace {
 
-#ifdef SYMRACE_SLOW_BUILD
+#ifdef SYMRACE_FEWER_CASES
 constexpr std::uint64_t kKernels = 3000;
 #else
 constexpr std::uint64_t kKernels = 100000;

@@ -5,7 +5,7 @@
 namespace emu::testing {
 namespace {
 
-#ifdef SYMRACE_SLOW_BUILD
+#ifdef SYMRACE_FEWER_CASES
 constexpr std::uint64_t kEvery = 7;  // of the scenarios
 #else
 constexpr std::uint64_t kEvery = 1;

@@ -12,7 +12,7 @@
 namespace emu::testing {
 namespace {
 
-#ifdef SYMRACE_SLOW_BUILD
+#ifdef SYMRACE_FEWER_CASES
 constexpr double kSchedules = 20000;
 #else
 constexpr double kSchedules = 200000;
