@@ -15,6 +15,7 @@
 #endif
 #endif
 #ifdef SYMRACE_ANNOUNCE_FIBERS
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 
@@ -34,12 +35,25 @@ HandledExceptions* handled_exceptions() {
   return reinterpret_cast<HandledExceptions*>(abi::__cxa_get_globals());
 }
 
+// A suspended fiber that is destroyed unwinds unannounced, and leaves AddressSanitizer's marks on
+// its stack: they must not outlive it, since the next mapping at this address would inherit them.
+class StackAllocator : public context::protected_fixedsize_stack {
+ public:
+  explicit StackAllocator(std::size_t bytes) : context::protected_fixedsize_stack(bytes) {}
+  void deallocate(context::stack_context& stack) noexcept {
+#ifdef SYMRACE_ANNOUNCE_FIBERS
+    __asan_unpoison_memory_region(static_cast<char*>(stack.sp) - stack.size, stack.size);
+#endif
+    context::protected_fixedsize_stack::deallocate(stack);
+  }
+};
+
 class FiberVehicle final : public Vehicle {
  public:
   FiberVehicle(std::int32_t ranks, std::size_t stack_bytes, Passenger& passenger)
       : seats_(static_cast<std::size_t>(ranks) + 1), passenger_(passenger) {
     for (std::int32_t rank = 0; rank < ranks; ++rank) {
-      context::protected_fixedsize_stack allocator(stack_bytes);
+      StackAllocator allocator(stack_bytes);
       context::stack_context stack = allocator.allocate();
       Seat& seat = seats_[static_cast<std::size_t>(rank)];
       seat.stack_bytes = stack.size;
