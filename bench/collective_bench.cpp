@@ -7,7 +7,7 @@
 #include <functional>
 #include <string>
 
-#include "core/direct_engine.h"
+#include "bench/direct_run.h"
 #include "core/function_program.h"
 #include "core/pld.h"
 #include "emu/explore.h"
@@ -53,16 +53,7 @@ void wall(benchmark::State& state, AllreduceMode mode, std::int32_t ranks, std::
         const auto calls = static_cast<std::int64_t>(state.max_iterations);
         for (std::int64_t i = 0; i < calls; ++i) allreduce(data, signal, mode);
       });
-  auto engine =
-      symrace::DirectEngine::create(program, ranks, {.time_limit = {}, .pins_ranks = ranks == 2});
-  if (!engine.ok()) {
-    state.SkipWithError(std::string(engine.status().message()).c_str());
-    return;
-  }
-  const symrace::DirectResult result = (*engine)->run();
-  if (result.outcome != symrace::DirectResult::Outcome::kOk) {
-    state.SkipWithError(("run failed: " + result.error).c_str());
-  }
+  run_directly(state, program, ranks, ranks == 2);
 }
 
 void modelled(benchmark::State& state, AllreduceMode mode, std::int32_t ranks, std::int64_t bytes) {

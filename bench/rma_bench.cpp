@@ -13,7 +13,7 @@
 #include <memory>
 #include <string>
 
-#include "core/direct_engine.h"
+#include "bench/direct_run.h"
 #include "core/function_program.h"
 #include "core/pl.h"
 #include "core/pld.h"
@@ -50,15 +50,7 @@ void run(benchmark::State& state, std::int64_t bytes,
           pld::device(rank), [&kernel, rank](const Windows& w) { kernel(rank, w); }, windows);
     }
   });
-  auto engine = symrace::DirectEngine::create(program, 2, {.time_limit = {}, .pins_ranks = true});
-  if (!engine.ok()) {
-    state.SkipWithError(std::string(engine.status().message()).c_str());
-    return;
-  }
-  const symrace::DirectResult result = (*engine)->run();
-  if (result.outcome != symrace::DirectResult::Outcome::kOk) {
-    state.SkipWithError(("run failed: " + result.error).c_str());
-  }
+  run_directly(state, program, 2, true);
 }
 
 // An op of rank 0 on rank 1's slice, while rank 1 is done.

@@ -208,9 +208,11 @@ DirectResult DirectEngine::run() {
 }
 
 void DirectEngine::describe_stuck(DirectResult& result) {
+  // Signals have no order here: a Set and an AtomicAdd on one cell are taken for a Set over a
+  // count.
   struct Kinds {
     bool adds = false;
-    bool replaces = false;
+    bool sets = false;
   };
   std::map<std::pair<std::int32_t, std::uint64_t>, Kinds> kinds;  // of a rank's cell
   for (const Rank& rank : ranks_) {
@@ -221,7 +223,7 @@ void DirectEngine::describe_stuck(DirectResult& result) {
                                 entry.count});
       Kinds& on_cell = kinds[{entry.target, entry.offset}];
       on_cell.adds = on_cell.adds || entry.op == pld::NotifyOp::AtomicAdd;
-      on_cell.replaces = on_cell.replaces || entry.op == pld::NotifyOp::Set;
+      on_cell.sets = on_cell.sets || entry.op == pld::NotifyOp::Set;
     }
     result.has_all_signals = result.has_all_signals && rank.fabric.signals().is_complete();
   }
@@ -242,7 +244,7 @@ void DirectEngine::describe_stuck(DirectResult& result) {
       stuck.actual = waits_.cell(me, cell);
       stuck.cmp = wait->cmp;
       const auto on_cell = kinds.find({me, cell.offset});
-      stuck.count_lost = on_cell != kinds.end() && on_cell->second.adds && on_cell->second.replaces;
+      stuck.count_lost = on_cell != kinds.end() && on_cell->second.adds && on_cell->second.sets;
     }
     result.stuck.push_back(std::move(stuck));
   }

@@ -5,8 +5,6 @@
 
 #include <array>
 #include <cstdint>
-#include <cstring>
-#include <type_traits>
 #include <unordered_map>
 #include <vector>
 
@@ -26,8 +24,6 @@ struct AccessSite {
   symrace::Extent extent;
   std::source_location where;
 };
-
-static_assert(std::is_trivially_copyable_v<std::source_location>);
 
 class AccessSites {
  public:
@@ -51,12 +47,10 @@ class AccessSites {
             static_cast<unsigned>(access.region.extent.row_bytes / 4)) %
            kCached;
   }
-  // One place of the program has one record of where it is: telling two records of one place apart
-  // would be no harm.
   static bool is_of(const AccessSite& site, const Access& access) {
     const symrace::WindowRegion& region = access.region;
-    return std::memcmp(&site.where, &access.where, sizeof(site.where)) == 0 &&
-           site.kind == access.kind && site.op == access.op && site.window == region.window &&
+    return same_record(site.where, access.where) && site.kind == access.kind &&
+           site.op == access.op && site.window == region.window &&
            site.extent.row_bytes == region.extent.row_bytes &&
            site.extent.rows == region.extent.rows && site.extent.stride == region.extent.stride &&
            site.dtype == region.dtype && site.in_own_view == access.in_own_view &&

@@ -69,18 +69,19 @@ void EmulatedFabric::observe_own_landed(const WindowRegion& region) {
 
 void EmulatedFabric::log_act(const Site& site, symrace::OpKind primitive, std::int32_t target,
                              const WindowRegion& region, const std::byte* packed,
-                             std::int64_t value) {
+                             std::int64_t value, bool sets) {
   if (!execution_.recording()) return;
   Event event = make_event(Event::Kind::kAct, site.op, me(), target, region, site.where);
   if (symrace::is_collective(site.op)) event.primitive = primitive;
   event.value = value;
+  event.sets = sets;
   if (packed != nullptr) event.data_hash = hash_bytes(packed, region.extent.bytes());
   execution_.log(event);
 }
 
 void EmulatedFabric::log_cell(const Site& site, symrace::OpKind primitive, std::int32_t target,
-                              const Cell& cell, std::int64_t value) {
-  if (execution_.recording()) log_act(site, primitive, target, cell_region(cell), nullptr, value);
+                              const Cell& cell, std::int64_t value, bool sets) {
+  log_act(site, primitive, target, cell_region(cell), nullptr, value, sets);
 }
 
 void EmulatedFabric::read(std::int32_t target, const WindowRegion& from, std::byte* to) {
@@ -340,14 +341,7 @@ void EmulatedFabric::notify(std::int32_t peer, const Cell& cell, std::int32_t va
     if (execution_.detector() != nullptr) {
       execution_.detector()->signalled(me(), peer, cell.offset, op);
     }
-    if (execution_.recording()) {
-      Event event =
-          make_event(Event::Kind::kAct, site.op, me(), peer, cell_region(cell), site.where);
-      event.primitive = symrace::OpKind::kNotify;
-      event.value = value;
-      event.sets = op == pld::NotifyOp::Set;
-      execution_.log(event);
-    }
+    log_cell(site, symrace::OpKind::kNotify, peer, cell, value, op == pld::NotifyOp::Set);
     return;
   }
   execution_.transfers().begin_op(me());

@@ -80,10 +80,10 @@ class EmulatedFabric final : public symrace::Fabric {
   void observe_own_landed(const symrace::WindowRegion& region);
   // `primitive`: which op it is, where the site names a collective.
   void log_act(const symrace::Site& site, symrace::OpKind primitive, std::int32_t target,
-               const symrace::WindowRegion& region, const std::byte* packed,
-               std::int64_t value = 0);
+               const symrace::WindowRegion& region, const std::byte* packed, std::int64_t value = 0,
+               bool sets = false);
   void log_cell(const symrace::Site& site, symrace::OpKind primitive, std::int32_t target,
-                const symrace::Cell& cell, std::int64_t value);
+                const symrace::Cell& cell, std::int64_t value, bool sets = false);
 
   Execution& execution_;
   RankState& rank_;

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "emu/access.h"
+
 namespace emu {
 namespace {
 
@@ -49,9 +51,8 @@ void read(const std::uint8_t*& from, const std::vector<Event>& kinds, Event& eve
 }  // namespace
 
 bool EventList::same_kind(const Kind& kind, const Event& event) {
-  return std::memcmp(&kind.where, &event.where, sizeof(kind.where)) == 0 &&
-         kind.kind == event.kind && kind.op == event.op && kind.window == event.window &&
-         kind.dtype == event.dtype && kind.rows == event.rows &&
+  return same_record(kind.where, event.where) && kind.kind == event.kind && kind.op == event.op &&
+         kind.window == event.window && kind.dtype == event.dtype && kind.rows == event.rows &&
          kind.row_bytes == event.row_bytes && kind.stride == event.stride &&
          kind.primitive == event.primitive && kind.sets == event.sets;
 }

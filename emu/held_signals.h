@@ -6,9 +6,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <vector>
 
+#include "emu/access.h"
 #include "emu/piece.h"
 
 namespace emu {
@@ -65,8 +65,7 @@ class HeldSignals {
 
   static bool is_of(const Kind& kind, const Piece& piece) {
     return kind.op == piece.op && kind.notify_op == piece.notify_op && kind.value == piece.value &&
-           kind.region.window == piece.region.window &&
-           std::memcmp(&kind.where, &piece.where, sizeof(kind.where)) == 0;
+           kind.region.window == piece.region.window && same_record(kind.where, piece.where);
   }
 
   std::vector<Kind> kinds_;

@@ -69,23 +69,24 @@ T fold(pld::ReduceOp op, const Matrix<T>& rows, std::int64_t first, std::int64_t
   return value;
 }
 
+// Element columns [begin, end) of block b of N, where a row has `cols`.
+inline std::pair<std::int64_t, std::int64_t> block_columns(std::int64_t b, std::int64_t cols,
+                                                           std::int64_t ranks) {
+  return {b * cols / ranks, (b + 1) * cols / ranks};
+}
+
 // The golden of an all-reduce, a row a rank. `by_ring`: block b of N is folded from rank b on.
 template <class T>
 Matrix<T> all_reduced(pld::ReduceOp op, const Matrix<T>& x, bool by_ring = false) {
   Matrix<T> golden(x.rows, x.cols);
   for (std::int64_t b = 0; b < x.rows; ++b) {
-    for (std::int64_t i = b * x.cols / x.rows; i < (b + 1) * x.cols / x.rows; ++i) {
+    const auto [begin, end] = block_columns(b, x.cols, x.rows);
+    for (std::int64_t i = begin; i < end; ++i) {
       const T value = fold(op, x, by_ring ? b : 0, i);
       for (std::int64_t r = 0; r < x.rows; ++r) golden.row(r)[i] = value;
     }
   }
   return golden;
-}
-
-// Element columns [begin, end) of block b of N, where a row has `cols`.
-inline std::pair<std::int64_t, std::int64_t> block_columns(std::int64_t b, std::int64_t cols,
-                                                           std::int64_t ranks) {
-  return {b * cols / ranks, (b + 1) * cols / ranks};
 }
 
 // Calls `visit(col, cols)` for columns [begin, end) in pieces that fit the on-core buffer twice.

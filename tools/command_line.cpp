@@ -109,6 +109,11 @@ void read_engine_flags(const Flags& flags, emu::Options& options) {
   }
 }
 
+std::chrono::seconds read_time_limit(const Flags& flags) {
+  return std::chrono::seconds(
+      parse_integer<std::int64_t>("--time-limit", flags.value("--time-limit"), 1, 1000000));
+}
+
 // The direct engine has no schedule to choose, and keeps no record of one.
 void read_engine(const Flags& flags, RunRequest& request) {
   request.is_direct = flags.given("--engine") &&
@@ -123,10 +128,7 @@ void read_engine(const Flags& flags, RunRequest& request) {
     throw UsageError("--engine direct: it takes no ", emulator_only,
                      ", which is the emulator's; expected one of them");
   }
-  if (flags.given("--time-limit")) {
-    request.direct_time_limit = std::chrono::seconds(
-        parse_integer<std::int64_t>("--time-limit", flags.value("--time-limit"), 1, 1000000));
-  }
+  if (flags.given("--time-limit")) request.direct_time_limit = read_time_limit(flags);
 }
 
 // pct:D with its depth, or one of the other names.
@@ -174,10 +176,7 @@ void read_exhaustive_flags(const Flags& flags, RunRequest& request) {
     request.bounds.max_executions =
         parse_integer<std::uint64_t>("--max-executions", flags.value("--max-executions"), 1);
   }
-  if (flags.given("--time-limit")) {
-    request.bounds.time_limit = std::chrono::seconds(
-        parse_integer<std::int64_t>("--time-limit", flags.value("--time-limit"), 1, 1000000));
-  }
+  if (flags.given("--time-limit")) request.bounds.time_limit = read_time_limit(flags);
 }
 
 void read_schedule_flags(const Flags& flags, RunRequest& request) {
