@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -35,7 +36,8 @@ struct Windows {
 
 // Runs `kernel(rank, windows)` on two ranks that are really parallel, with windows of `bytes`.
 void run(benchmark::State& state, std::int64_t bytes,
-         const std::function<void(std::int32_t, const Windows&)>& kernel) {
+         const std::function<void(std::int32_t, const Windows&)>& kernel,
+         symrace::SymmetricHeap** heap = nullptr) {
   const std::int64_t elements = std::max<std::int64_t>(bytes / 4, 1);
   symrace::FunctionProgram program([&](pld::Host& host) {
     const pl::Shape row{1, elements};
@@ -50,7 +52,7 @@ void run(benchmark::State& state, std::int64_t bytes,
           pld::device(rank), [&kernel, rank](const Windows& w) { kernel(rank, w); }, windows);
     }
   });
-  run_directly(state, program, 2, true);
+  run_directly(state, program, 2, true, heap);
 }
 
 // An op of rank 0 on rank 1's slice, while rank 1 is done.
@@ -118,6 +120,55 @@ void Get(benchmark::State& state) {
   one_sided(state, get, [&](const Windows& w, benchmark::State& s) {
     for (auto _ : s) get(w);
   });
+}
+
+// An op and plain memcpy by turns of 1 MiB, between the same slices: their ratio, whatever the
+// machine's speed does meanwhile, and wherever the slices lie in memory.
+void beside_memcpy(benchmark::State& state, const std::function<void(const Windows&)>& op,
+                   std::int32_t from, std::int32_t to) {
+  using Clock = std::chrono::steady_clock;
+  const std::int64_t bytes = state.range(0);
+  const std::int64_t times = std::max<std::int64_t>(1, (1 << 20) / bytes);
+  Clock::duration of_memcpy{};
+  Clock::duration of_op{};
+  symrace::SymmetricHeap* heap = nullptr;
+  const auto kernel = [&](std::int32_t rank, const Windows& w) {
+    if (rank != 0) return;
+    std::byte* dst = heap->address(to, w.dst.window()->offset);
+    const std::byte* src = heap->address(from, w.src.window()->offset);
+    op(w);
+    for (auto _ : state) {
+      const Clock::time_point begin = Clock::now();
+      for (std::int64_t i = 0; i < times; ++i) {
+        std::memcpy(dst, src, static_cast<std::size_t>(bytes));
+        benchmark::ClobberMemory();
+      }
+      const Clock::time_point between = Clock::now();
+      for (std::int64_t i = 0; i < times; ++i) op(w);
+      const Clock::time_point end = Clock::now();
+      of_memcpy += between - begin;
+      of_op += end - between;
+      state.SetIterationTime(std::chrono::duration<double>(end - between).count());
+    }
+  };
+  run(state, bytes, kernel, &heap);
+  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) * times * bytes);
+  state.counters["of_memcpy"] =
+      static_cast<double>(of_memcpy.count()) / static_cast<double>(of_op.count());
+}
+
+void PutBesideMemcpy(benchmark::State& state) {
+  const pld::TransferOptions options = chunks(state);
+  const auto put = [&](const Windows& w) {
+    pld::tensor::put(w.dst, 1, w.src, AtomicType::None_, options);
+  };
+  beside_memcpy(state, put, 0, 1);
+}
+
+void GetBesideMemcpy(benchmark::State& state) {
+  const pld::TransferOptions options = chunks(state);
+  const auto get = [&](const Windows& w) { pld::tensor::get(w.dst, 1, w.src, options); };
+  beside_memcpy(state, get, 1, 0);
 }
 
 // In tiles, where it does not fit the on-core buffer.
@@ -210,12 +261,23 @@ void sizes_and_chunks(benchmark::internal::Benchmark* benchmark) {
   benchmark->UseRealTime();
 }
 
+// From 64 KiB up.
+void large_sizes(benchmark::internal::Benchmark* benchmark) {
+  constexpr std::int64_t kChunk = 64 << 10;
+  for (std::int64_t bytes = kChunk; bytes <= kLargest; bytes *= 4) {
+    benchmark->Args({bytes, bytes <= kLargestTile ? 0 : kChunk});
+  }
+  benchmark->UseManualTime();
+}
+
 BENCHMARK(Memcpy)->Apply(sizes);
 BENCHMARK(RemoteLoad)->Apply(sizes);
 BENCHMARK(RemoteStore)->Apply(sizes);
 BENCHMARK(Put)->Apply(sizes_and_chunks);
 BENCHMARK(PutAdd)->Apply(sizes_and_chunks);
 BENCHMARK(Get)->Apply(sizes_and_chunks);
+BENCHMARK(PutBesideMemcpy)->Apply(large_sizes);
+BENCHMARK(GetBesideMemcpy)->Apply(large_sizes);
 BENCHMARK(PingPong)->UseRealTime();
 BENCHMARK(PingPongAdd)->UseRealTime();
 BENCHMARK(Barrier)->UseRealTime();

@@ -34,6 +34,11 @@ void fail_region(const Site& site, const Region& region, const Bounds& bounds) {
                           "]; a region is never clamped or wrapped: correct the offsets or shape"));
 }
 
+void fail_cell(const Site& site, std::int64_t row, std::int64_t col, std::int64_t rows,
+               std::int64_t cols, const char* name) {
+  fail_region(site, {row, col, 1, 1}, {rows, cols, name});
+}
+
 void fail_peer(const Site& site, std::int64_t peer, std::int32_t world_size) {
   fail(site, absl::StrCat("peer ", peer, " does not exist; expected a rank in [0, ", world_size,
                           "): wrap with (rank + d) % nranks"));

@@ -26,6 +26,10 @@ struct Bounds {
 };
 
 [[noreturn]] void fail_region(const Site& site, const Region& region, const Bounds& bounds);
+// Of one element; by values, since gcc 12 would put a Region together in vector registers first,
+// and stall on that, before every check.
+[[noreturn]] void fail_cell(const Site& site, std::int64_t row, std::int64_t col, std::int64_t rows,
+                            std::int64_t cols, const char* name);
 [[noreturn]] void fail_peer(const Site& site, std::int64_t peer, std::int32_t world_size);
 [[noreturn]] void fail_tile(const Site& site, std::int64_t rows, std::int64_t cols,
                             std::int64_t element_bytes);

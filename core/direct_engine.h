@@ -66,6 +66,8 @@ class DirectEngine {
   // Once through the program, on zeroed windows. May be called again and again.
   DirectResult run();
 
+  SymmetricHeap& heap() { return *heap_; }
+
  private:
   // A rank's own lines of memory.
   struct alignas(128) Rank {

@@ -5,6 +5,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/asymmetric_fence.h"
 #include "core/atomic_add.h"
 
 namespace symrace {
@@ -15,9 +16,13 @@ namespace {
 // comes cheaper than a sleep; the yields help where both share a core none the less. With more
 // ranks than cores, the peer is likely to need this very core.
 constexpr int kRounds = 8;
-constexpr int kLooks = 400;
+constexpr int kLooks = 60;
 constexpr int kFewRounds = 4;
 constexpr int kFewLooks = 2;
+// A look takes the line from its writer, who then needs longer to write: a signal between distant
+// cores, which is not there after the first looks, comes sooner to who looks seldom.
+constexpr int kCloseLooks = 8;
+constexpr int kPauses = 8;  // before each later look
 // Failed tests in a row after which a polling loop makes room for others.
 constexpr std::uint32_t kPatientTests = 1000;
 
@@ -26,17 +31,6 @@ void pause() {
   __builtin_ia32_pause();
 #elif defined(__aarch64__)
   asm volatile("yield");
-#endif
-}
-
-void full_fence() {
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wtsan"  // it need not know fences: cells order what it looks at
-#endif
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
 #endif
 }
 
@@ -146,10 +140,10 @@ void DirectFabric::notify(std::int32_t peer, const Cell& cell, std::int32_t valu
   if (op == pld::NotifyOp::Set) {
     // A wait that sees it comes after this rank, and no longer after those whose value it replaces.
     signal.store(value, std::memory_order_release);
-    full_fence();  // before the look at who waits
   } else {
-    signal.fetch_add(value, std::memory_order_seq_cst);
+    signal.fetch_add(value, std::memory_order_acq_rel);
   }
+  light_fence();  // before the look at who waits
   waits_.signalled(peer, target);
   signals_.sent(peer, cell, op, site.where);
 }
@@ -167,8 +161,8 @@ void DirectFabric::wait_longer(const DirectWait& wait) {
   for (int round = 0; round < rounds; ++round) {
     for (int i = 0; i < looks; ++i) {
       if (compares(cell, wait.expected, wait.cmp)) return;
-      // A pause costs as much as a signal: at first there is none.
-      pause();
+      const int pauses = round == 0 && i < kCloseLooks ? 1 : kPauses;
+      for (int k = 0; k < pauses; ++k) pause();
     }
     std::this_thread::yield();
   }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/asymmetric_fence.h"
+
 namespace symrace {
 namespace {
 
@@ -42,7 +44,8 @@ void DirectWaits::block(std::int32_t rank, const DirectWait& wait) {
     {
       const std::lock_guard lock(mutex_);
       if (is_over()) break;
-      seat.waits_for.store(address(rank, wait.cell), std::memory_order_seq_cst);
+      seat.waits_for.store(address(rank, wait.cell), std::memory_order_release);
+      heavy_fence();
       if (holds(rank, wait)) {
         seat.waits_for.store(nullptr, std::memory_order_relaxed);
         return;

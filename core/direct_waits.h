@@ -46,11 +46,11 @@ class DirectWaits {
   [[noreturn]] void leave(std::int32_t rank, const DirectWait& last);
   // Returns when the cell has compared true; throws when the run is over.
   void block(std::int32_t rank, const DirectWait& wait);
-  // To be called when a signal has changed `cell` of `rank`. The change and this look at who waits,
-  // as the waiter's announcement and its last look at the cell, are sequentially consistent: one of
-  // the two sees the other.
+  // To be called when a signal has changed `cell` of `rank`, with a light_fence() since. The waiter
+  // has a heavy one between its announcement and its last look at the cell: one of the two sees the
+  // other.
   void signalled(std::int32_t rank, const std::int32_t* cell) {
-    if (seats_[static_cast<std::size_t>(rank)].waits_for.load(std::memory_order_seq_cst) == cell)
+    if (seats_[static_cast<std::size_t>(rank)].waits_for.load(std::memory_order_acquire) == cell)
         [[unlikely]] {
       wake(rank, cell);
     }

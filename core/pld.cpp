@@ -28,6 +28,11 @@ Transfer check_transfer(const Site& site, const symrace::checks::Bounds& dst,
     }
     transfer.dst = transfer.src = {0, 0, dst.rows, dst.cols};
   }
+  const bool whole =
+      options.chunk_rows.value() == 0 && options.chunk_cols.value() == 0 && !options.pipeline &&
+      symrace::checks::fits_on_core(transfer.dst.rows, transfer.dst.cols, element_bytes);
+  if (whole) [[likely]]
+    return transfer;  // nothing else to check, in the shortest of moves
   transfer.chunking =
       symrace::checks::chunking(site, options.chunk_rows, options.chunk_cols, options.pipeline,
                                 transfer.dst.rows, transfer.dst.cols, element_bytes);

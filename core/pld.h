@@ -40,8 +40,12 @@ template <pl::Element T>
 symrace::Cell cell(const Site& site, const DistributedTensor<T>& signal, Offsets offsets) {
   static_assert(std::same_as<T, std::int32_t>,
                 "signal cells are INT32: make the window with pl::DType::INT32");
-  const auto r = symrace::checks::region(site, offsets, {1, 1}, pl::detail::bounds(signal));
-  return {signal.window(), signal.region(r.row, r.col, 1, 1).offset};
+  const std::int64_t row = offsets.row.value();
+  const std::int64_t col = offsets.col.value();
+  if (row < 0 || row >= signal.rows() || col < 0 || col >= signal.cols()) [[unlikely]] {
+    symrace::checks::fail_cell(site, row, col, signal.rows(), signal.cols(), signal.window()->name);
+  }
+  return {signal.window(), signal.offset(row, col)};
 }
 
 template <pl::Element T>

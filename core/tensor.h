@@ -145,15 +145,16 @@ class DistributedTensor {
   std::int64_t rows() const { return rows_; }
   std::int64_t cols() const { return cols_; }
 
-  // For engines and ops.
+  // For engines and ops: where an element is in the slice, in bytes.
+  std::uint64_t offset(std::int64_t row, std::int64_t col) const {
+    return window_->offset +
+           static_cast<std::uint64_t>(first_ + row * row_stride_ + col) * sizeof(T);
+  }
   symrace::WindowRegion region(std::int64_t row, std::int64_t col, std::int64_t rows,
                                std::int64_t cols) const {
     constexpr auto kBytes = static_cast<std::int64_t>(sizeof(T));
-    const std::int64_t first = first_ + row * row_stride_ + col;
-    return {window_,
-            window_->offset + static_cast<std::uint64_t>(first * kBytes),
-            {rows, cols * kBytes, row_stride_ * kBytes},
-            pl::dtype_of<T>()};
+    return {
+        window_, offset(row, col), {rows, cols * kBytes, row_stride_ * kBytes}, pl::dtype_of<T>()};
   }
   DistributedTensor view(std::int64_t row, std::int64_t col, std::int64_t rows,
                          std::int64_t cols) const {

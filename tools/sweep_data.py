@@ -47,6 +47,14 @@ class Single:
     ns: float
 
 
+@dataclass(frozen=True)
+class Share:
+    """The part of memcpy's bandwidth that an op reaches, the two by turns between the same slices."""
+    name: str
+    bytes: int
+    of_memcpy: float
+
+
 @dataclass
 class Sweep:
     kind: str
@@ -55,6 +63,7 @@ class Sweep:
     method: str
     series: list[Series] = field(default_factory=list)
     singles: list[Single] = field(default_factory=list)
+    shares: list[Share] = field(default_factory=list)
 
     def find(self, source: str, name: str, ranks: Optional[int] = None) -> Optional[Series]:
         return next((s for s in self.series
@@ -62,6 +71,9 @@ class Sweep:
 
     def single(self, source: str, name: str) -> Optional[Single]:
         return next((s for s in self.singles if (s.source, s.name) == (source, name)), None)
+
+    def share(self, name: str, size: int) -> Optional[Share]:
+        return next((s for s in self.shares if (s.name, s.bytes) == (name, size)), None)
 
     def ranks(self) -> list[int]:
         return sorted({series.ranks for series in self.series})
@@ -173,6 +185,9 @@ def to_json(sweep: Sweep) -> dict[str, Any]:
         "singles": [{"source": s.source, "name": s.name, "ns": round(s.ns, 3)}
                     for s in sweep.singles],
     }
+    if sweep.kind == "rma":
+        result["of_memcpy"] = [{"name": s.name, "bytes": s.bytes, "of_memcpy": round(s.of_memcpy, 4)}
+                               for s in sweep.shares]
     if sweep.kind == "collectives":
         result["crossings"] = [
             {"source": c.source, "ranks": c.ranks, "bytes": rounded(c.bytes), "up_to": c.largest}
@@ -247,6 +262,10 @@ def from_json(document: Any) -> Sweep:
         name = text(entry.get("name"), "'name' of a single")
         sweep.singles.append(Single(source_of(entry, f"single '{name}'"), name,
                                     positive(entry.get("ns"), f"'ns' of single '{name}'")))
+    for entry in elements(document.get("of_memcpy", []), "'of_memcpy'"):
+        name = text(entry.get("name"), "'name' of a part of memcpy's bandwidth")
+        sweep.shares.append(Share(name, integer(entry.get("bytes"), f"'bytes' of '{name}'"),
+                                  positive(entry.get("of_memcpy"), f"'of_memcpy' of '{name}'")))
     return sweep
 
 

@@ -5,12 +5,13 @@ import json
 import os
 import platform
 import re
+import statistics
 import subprocess
 import sys
 from dataclasses import dataclass
 from typing import Any, Optional, Sequence
 
-from sweep_data import Point, Series, Single, Sweep, SweepError
+from sweep_data import Point, Series, Share, Single, Sweep, SweepError
 
 ROUNDS = 5
 SIZES = [4 << (2 * i) for i in range(12)]  # to 16 MiB
@@ -19,6 +20,7 @@ MEASURED_NAMES = {"Memcpy": "memcpy", "Put": "put", "Get": "get", "PutAdd": "put
                   "RemoteLoad": "remote_load", "RemoteStore": "remote_store"}
 SINGLE_NAMES = {"PingPong": "ping-pong, one way", "PingPongAdd": "ping-pong by AtomicAdd, one way",
                 "Barrier": "barrier"}
+BESIDE_NAMES = {"PutBesideMemcpy": "put", "GetBesideMemcpy": "get"}
 MODES = ["mesh", "two_phase", "ring"]
 OWN_CHUNK = 64 << 10  # of rma_bench, where a transfer does not fit the on-core buffer
 PUBLISHED_CHUNK = 4096
@@ -59,6 +61,10 @@ def parsed(output: str, name: str) -> Any:
         raise SweepError(f"{name} printed no complete JSON") from error
 
 
+def name_of(entry: dict[str, Any]) -> str:
+    return re.sub(r"/(real_time|manual_time|iterations:\d+|repeats:\d+)", "", entry["name"])
+
+
 def best_times(entries: list[dict[str, Any]], name: str) -> dict[str, float]:
     """By benchmark the least time of all rounds, in ns; of a ping-pong that of one way."""
     best: dict[str, float] = {}
@@ -70,13 +76,23 @@ def best_times(entries: list[dict[str, Any]], name: str) -> dict[str, float]:
         ns = entry["real_time"] * UNITS[entry["time_unit"]]
         if "one_way" in entry:
             ns = entry["one_way"] * 1e9
-        key = re.sub(r"/(real_time|manual_time|iterations:\d+|repeats:\d+)", "", entry["name"])
+        key = name_of(entry)
         best[key] = min(ns, best.get(key, ns))
     return best
 
 
+def shares_from(entries: list[dict[str, Any]]) -> list[Share]:
+    """From names OpBesideMemcpy/bytes/chunk: of all rounds the median."""
+    rounds: dict[tuple[str, int], list[float]] = {}
+    for entry in entries:
+        op, *numbers = name_of(entry).split("/")
+        if op in BESIDE_NAMES and entry.get("run_type", "iteration") == "iteration":
+            rounds.setdefault((BESIDE_NAMES[op], int(numbers[0])), []).append(entry["of_memcpy"])
+    return [Share(*key, statistics.median(rounds[key])) for key in sorted(rounds)]
+
+
 def google_benchmark(program: str, seconds: float, rounds: int,
-                     only: str = ".") -> dict[str, float]:
+                     only: str = ".") -> tuple[dict[str, float], list[Share]]:
     name = os.path.basename(program)
     say(f"{name}: {rounds} rounds" if rounds > 1 else f"{name}: once")
     mixed = "true" if rounds > 1 else "false"
@@ -84,10 +100,11 @@ def google_benchmark(program: str, seconds: float, rounds: int,
                         f"--benchmark_min_time={seconds / rounds:.6f}",
                         f"--benchmark_repetitions={rounds}",
                         f"--benchmark_enable_random_interleaving={mixed}"])
-    best = best_times(parsed(output, name)["benchmarks"], name)
+    entries = parsed(output, name)["benchmarks"]
+    best = best_times(entries, name)
     if not best:
         raise SweepError(f"{name} has no benchmarks that match '{only}'")
-    return best
+    return best, shares_from(entries)
 
 
 def series_from(source: str, times: dict[str, float]) -> tuple[list[Series], list[Single]]:
@@ -207,7 +224,7 @@ def empty_sweep(kind: str, seconds: float, peer: bool) -> Sweep:
 
 def sweep_rma(tools: Tools, seconds: float) -> Sweep:
     sweep = empty_sweep("rma", seconds, tools.peer is not None)
-    times = google_benchmark(os.path.join(tools.bench, "rma_bench"), seconds, ROUNDS)
+    times, sweep.shares = google_benchmark(os.path.join(tools.bench, "rma_bench"), seconds, ROUNDS)
     found = [series_from("measured", times)]
     if tools.peer is not None:
         found.append(series_from("peer", run_peer(tools.peer, seconds)))
@@ -224,8 +241,8 @@ def sweep_collectives(tools: Tools, seconds: float) -> Sweep:
     same in every round."""
     sweep = empty_sweep("collectives", seconds, False)
     program = os.path.join(tools.bench, "collective_bench")
-    times = google_benchmark(program, seconds, ROUNDS, "^Wall/")
-    times.update(google_benchmark(program, 0, 1, "^Modelled/"))
+    times, _ = google_benchmark(program, seconds, ROUNDS, "^Wall/")
+    times.update(google_benchmark(program, 0, 1, "^Modelled/")[0])
     series: dict[tuple[str, str, int], Series] = {}
     for key, ns in times.items():
         match = re.fullmatch(r"(Wall|Modelled)/(\w+)/ranks:(\d+)/bytes:(\d+)", key)

@@ -6,8 +6,7 @@ from sweep_data import Series, Sweep, crossings, half_bandwidth, significant, si
 
 COLUMNS = (("memcpy", "measured", "memcpy"), ("put", "measured", "put"), ("get", "measured", "get"),
            ("peer put", "peer", "put"), ("peer get", "peer", "get"))
-SMALL = 256        # up to here the added time counts,
-LARGE = 64 << 10   # and from here on the part of memcpy's bandwidth
+SMALL = 256  # up to here the added time counts
 
 
 def row(cells: list[str]) -> str:
@@ -44,14 +43,14 @@ def singles(sweep: Sweep) -> str:
     return table(["", "symrace", "peer"], rows) if rows else ""
 
 
-def against(op: Optional[Series], limit: Optional[Series], size: int) -> str:
+def against(sweep: Sweep, name: str, size: int) -> str:
     """What an op adds to memcpy, or which part of its bandwidth it reaches."""
-    one, other = (series.at(size) if series else None for series in (op, limit))
-    if one is None or other is None or SMALL < size < LARGE:
-        return ""
-    if size <= SMALL:
-        return f"{one.ns - other.ns:+.1f} ns"
-    return f"{one.bandwidth / other.bandwidth:.2f} of its bandwidth"
+    op, memcpy = (series.at(size) if (series := sweep.find("measured", one)) else None
+                  for one in (name, "memcpy"))
+    share = sweep.share(name, size)
+    if share is not None:
+        return f"{share.of_memcpy:.3f} of its bandwidth"
+    return f"{op.ns - memcpy.ns:+.1f} ns" if op and memcpy and size <= SMALL else ""
 
 
 def ratio(op: Optional[Series], peer: Optional[Series], size: int) -> str:
@@ -65,7 +64,7 @@ def ratios(sweep: Sweep) -> str:
     sizes = [point.bytes for point in memcpy.points] if memcpy else []
     return table(["bytes", "put against memcpy", "get against memcpy", "put / peer put, time",
                   "get / peer get, time"],
-                 [[size_text(size), against(put, memcpy, size), against(get, memcpy, size),
+                 [[size_text(size), against(sweep, "put", size), against(sweep, "get", size),
                    ratio(put, peer_put, size), ratio(get, peer_get, size)] for size in sizes])
 
 
