@@ -41,10 +41,8 @@ class Allgather final : public RowProgram<T> {
   explicit Allgather(const symrace::Arguments& arguments)
       : RowProgram<T>(arguments, arguments.ranks * arguments.size),
         is_builtin_(arguments.choice("mode") == "builtin") {
-    Matrix<T> golden(this->ranks(), this->ranks() * this->size());
-    for (std::int64_t r = 0; r < this->ranks(); ++r) {
-      std::copy(this->input().values.begin(), this->input().values.end(), golden.row(r));
-    }
+    Matrix<T> golden(1, this->ranks() * this->size());
+    golden.values = this->input().values;
     this->expect(std::move(golden));
   }
 

@@ -41,13 +41,11 @@ class PuttingItTogether final : public RowProgram<T> {
       : RowProgram<T>(arguments, (arguments.ranks + 1) * arguments.size),
         weight_(random_matrix<T>(1, arguments.size, arguments.data_seed, 1)) {
     const Matrix<T> sums = all_reduced(pld::ReduceOp::Sum, this->input());
-    Matrix<T> golden(this->ranks(), (this->ranks() + 1) * this->size());
-    for (std::int64_t r = 0; r < this->ranks(); ++r) {
-      T* out = std::copy_n(sums.row(r), this->size(), golden.row(r));
-      for (std::int64_t k = 0; k < this->ranks(); ++k) {
-        for (std::int64_t i = 0; i < this->size(); ++i) {
-          *out++ = pl::arithmetic::mul(this->input().row(k)[i], weight_.row(0)[i]);
-        }
+    Matrix<T> golden(1, (this->ranks() + 1) * this->size());
+    T* out = std::copy_n(sums.row(0), this->size(), golden.row(0));
+    for (std::int64_t k = 0; k < this->ranks(); ++k) {
+      for (std::int64_t i = 0; i < this->size(); ++i) {
+        *out++ = pl::arithmetic::mul(this->input().row(k)[i], weight_.row(0)[i]);
       }
     }
     this->expect(std::move(golden));

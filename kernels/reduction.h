@@ -75,15 +75,14 @@ inline std::pair<std::int64_t, std::int64_t> block_columns(std::int64_t b, std::
   return {b * cols / ranks, (b + 1) * cols / ranks};
 }
 
-// The golden of an all-reduce, a row a rank. `by_ring`: block b of N is folded from rank b on.
+// The golden of an all-reduce, every rank's row. `by_ring`: block b of N is folded from rank b on.
 template <class T>
 Matrix<T> all_reduced(pld::ReduceOp op, const Matrix<T>& x, bool by_ring = false) {
-  Matrix<T> golden(x.rows, x.cols);
+  Matrix<T> golden(1, x.cols);
   for (std::int64_t b = 0; b < x.rows; ++b) {
     const auto [begin, end] = block_columns(b, x.cols, x.rows);
     for (std::int64_t i = begin; i < end; ++i) {
-      const T value = fold(op, x, by_ring ? b : 0, i);
-      for (std::int64_t r = 0; r < x.rows; ++r) golden.row(r)[i] = value;
+      golden.row(0)[i] = fold(op, x, by_ring ? b : 0, i);
     }
   }
   return golden;

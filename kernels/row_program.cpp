@@ -58,9 +58,7 @@ RowProgram<T>::RowProgram(const symrace::Arguments& arguments, std::int64_t outp
       size_(arguments.size),
       x_(random_matrix<T>(arguments.ranks, input_cols == 0 ? arguments.size : input_cols,
                           arguments.data_seed)),
-      y_(arguments.ranks, output_cols == 0 ? arguments.size : output_cols) {
-  name_data("input", x_);
-}
+      y_(arguments.ranks, output_cols == 0 ? arguments.size : output_cols) {}
 
 template <pl::Element T>
 void RowProgram<T>::orchestrate(pld::Host& host_object) {
@@ -89,7 +87,11 @@ void RowProgram<T>::expect(Matrix<T> golden) {
 
 template <pl::Element T>
 bool RowProgram<T>::matches() const {
-  return std::memcmp(y_.values.data(), golden_.values.data(), y_.values.size() * sizeof(T)) == 0;
+  for (std::int64_t r = 0; r < ranks_; ++r) {
+    const auto bytes = static_cast<std::size_t>(y_.cols) * sizeof(T);
+    if (std::memcmp(y_.row(r), golden_row(r), bytes) != 0) return false;
+  }
+  return true;
 }
 
 // Data that an output may turn out to be: a constant, a row, or the sum of two rows.
@@ -112,17 +114,18 @@ std::vector<typename RowProgram<T>::Candidate> RowProgram<T>::candidates(std::in
   std::vector<Candidate> found = {
       {.name = "zeros"},
       {.name = "never written", .constant = static_cast<T>(kNeverWritten)},
-      {.name = "as expected", .first = golden_.row(r)}};
+      {.name = "as expected", .first = golden_row(r)}};
   const std::size_t unnamed = found.size();
-  for (const Reference& reference : references_) {
-    if (reference.rows.cols != y_.cols) continue;
-    const bool is_input = &reference == &references_.front();
-    for (std::int64_t k = 0; k < reference.rows.rows; ++k) {
-      found.push_back({.name = absl::StrCat("rank ", k, "'s ", reference.label),
-                       .first = reference.rows.row(k),
-                       .input_of = is_input ? k : -1});
+  const auto add = [&](const std::string& label, const Matrix<T>& rows) {
+    if (rows.cols != y_.cols) return;
+    for (std::int64_t k = 0; k < rows.rows; ++k) {
+      found.push_back({.name = absl::StrCat("rank ", k, "'s ", label),
+                       .first = rows.row(k),
+                       .input_of = &rows == &x_ ? k : -1});
     }
-  }
+  };
+  add(input_label_, x_);
+  for (const Reference& reference : references_) add(reference.label, reference.rows);
   const std::size_t plain = found.size();
   for (std::size_t a = unnamed; a < plain && plain < 200; ++a) {
     for (std::size_t b = a; b < plain; ++b) {
@@ -187,10 +190,10 @@ std::vector<symrace::Mismatch> RowProgram<T>::mismatches() const {
     mismatch.rank = static_cast<std::int32_t>(r);
     mismatch.total = y_.cols;
     for (std::int64_t i = 0; i < y_.cols; ++i) {
-      if (same_bits(y_.row(r)[i], golden_.row(r)[i])) continue;
+      if (same_bits(y_.row(r)[i], golden_row(r)[i])) continue;
       if (mismatch.differing++ == 0) {
         mismatch.index = i;
-        mismatch.expected = text_of(golden_.row(r)[i]);
+        mismatch.expected = text_of(golden_row(r)[i]);
         mismatch.actual = text_of(y_.row(r)[i]);
       }
     }

@@ -70,6 +70,7 @@ class RowProgram : public symrace::Program {
   // golden[r] = input[(r + shift) mod N], element times `factor`. A mismatch then also names the
   // direction: "rank 2's input: x[(r-1) % N], where the golden is x[(r+1) % N]".
   void expect_ring_shift(std::int64_t shift, int factor = 1);
+  // A golden of one row is every rank's.
   void expect(Matrix<T> golden);
   const Matrix<T>& golden() const { return golden_; }
 
@@ -79,7 +80,7 @@ class RowProgram : public symrace::Program {
     references_.push_back({std::move(label), std::move(rows)});
   }
   // What the input is called instead, as "round 2 data".
-  void name_input(std::string_view label) { references_.front().label = label; }
+  void name_input(std::string_view label) { input_label_ = label; }
 
  private:
   struct Reference {
@@ -92,6 +93,7 @@ class RowProgram : public symrace::Program {
   // ": x[(r-1) % N], where ..." for an output that is rank k's input; empty unless the golden is a
   // plain ring shift.
   std::string direction(std::int64_t r, std::int64_t k) const;
+  const T* golden_row(std::int64_t r) const { return golden_.row(golden_.rows == 1 ? 0 : r); }
 
   std::int64_t ranks_;
   std::int64_t size_;
@@ -100,7 +102,8 @@ class RowProgram : public symrace::Program {
   Matrix<T> golden_;
   bool golden_is_shift_ = false;
   std::int64_t shift_ = 0;
-  std::vector<Reference> references_;  // the input first
+  std::string input_label_ = "input";
+  std::vector<Reference> references_;  // beside the input
 };
 
 // make() of a ProgramInfo for a program class template over the element type.
