@@ -13,6 +13,7 @@
 #include "core/arithmetic.h"
 #include "core/checks.h"
 #include "core/tensor.h"
+#include "core/tile_arithmetic.h"
 
 namespace pl {
 
@@ -198,17 +199,12 @@ Tile<T> slice(const Tile<T>& source, Offsets offsets, Shape shape,
   return part;
 }
 
-// --- Tile arithmetic (through Eigen) ------------------------------------------------------------
+// --- Tile arithmetic ----------------------------------------------------------------------------
 
 namespace detail {
 
-template <class T>
-using Packed = Eigen::Map<Eigen::Array<T, Eigen::Dynamic, 1>>;
-template <class T>
-using ConstPacked = Eigen::Map<const Eigen::Array<T, Eigen::Dynamic, 1>>;
-
-template <Element T, class Combine>
-Tile<T> elementwise(const Tile<T>& a, const Tile<T>& b, const Site& site, Combine combine) {
+template <Element T>
+Tile<T> elementwise(Arithmetic op, const Tile<T>& a, const Tile<T>& b, const Site& site) {
   if (a.rows() != b.rows() || a.cols() != b.cols()) {
     symrace::checks::fail(site, "operands differ in shape: [" + std::to_string(a.rows()) + ", " +
                                     std::to_string(a.cols()) + "] and [" +
@@ -216,17 +212,17 @@ Tile<T> elementwise(const Tile<T>& a, const Tile<T>& b, const Site& site, Combin
                                     "]; slice them to one shape");
   }
   Tile<T> result = new_tile<T>(site, a.rows(), a.cols());
-  Packed<T>(result.mutable_data(), a.size()) =
-      ConstPacked<T>(a.data(site), a.size())
-          .binaryExpr(ConstPacked<T>(b.data(site), b.size()), combine);
+  // Each look at a tile may wait for it: in this order, with every compiler.
+  const T* const first = a.data(site);
+  const T* const second = b.data(site);
+  combine(op, first, second, result.mutable_data(), a.size());
   return result;
 }
 
-template <Element To, Element T, class Map>
-Tile<To> map(const Tile<T>& a, const Site& site, Map transform) {
-  Tile<To> result = new_tile<To>(site, a.rows(), a.cols());
-  Packed<To>(result.mutable_data(), a.size()) =
-      ConstPacked<T>(a.data(site), a.size()).unaryExpr(transform);
+template <Element T>
+Tile<T> elementwise(Arithmetic op, const Tile<T>& a, T b, const Site& site) {
+  Tile<T> result = new_tile<T>(site, a.rows(), a.cols());
+  combine_with(op, a.data(site), b, result.mutable_data(), a.size());
   return result;
 }
 
@@ -243,12 +239,6 @@ template <class N>
 concept Number = std::is_arithmetic_v<N> || Element<N> || requires(N n) {
   { n.value() } -> Element;
 };
-
-inline constexpr auto kAdd = [](auto a, auto b) { return arithmetic::add(a, b); };
-inline constexpr auto kSub = [](auto a, auto b) { return arithmetic::sub(a, b); };
-inline constexpr auto kMul = [](auto a, auto b) { return arithmetic::mul(a, b); };
-inline constexpr auto kMax = [](auto a, auto b) { return arithmetic::max(a, b); };
-inline constexpr auto kMin = [](auto a, auto b) { return arithmetic::min(a, b); };
 
 // Tensor-level ops run on a core: only inside pl::at.
 template <Element T>
@@ -268,15 +258,14 @@ Tensor<T> tensor_of(const Tile<T>& tile) {
 
 }  // namespace detail
 
-#define SYMRACE_ARITHMETIC(name, combine)                                                        \
+#define SYMRACE_ARITHMETIC(name, op)                                                             \
   template <Element T>                                                                           \
   Tile<T> name(const Tile<T>& a, const Tile<T>& b, Location where = Location::current()) {       \
-    return detail::elementwise(a, b, {OpKind::kUse, where}, combine);                            \
+    return detail::elementwise(op, a, b, {OpKind::kUse, where});                                 \
   }                                                                                              \
   template <Element T, detail::Number N>                                                         \
   Tile<T> name(const Tile<T>& a, N b, Location where = Location::current()) {                    \
-    const T scalar = detail::to_element<T>(b);                                                   \
-    return detail::map<T>(a, {OpKind::kUse, where}, [=](T x) { return combine(x, scalar); });    \
+    return detail::elementwise(op, a, detail::to_element<T>(b), {OpKind::kUse, where});          \
   }                                                                                              \
   template <Element T>                                                                           \
   Tensor<T> name(const Tensor<T>& a, const Tensor<T>& b, Location where = Location::current()) { \
@@ -289,18 +278,20 @@ Tensor<T> tensor_of(const Tile<T>& tile) {
     return detail::tensor_of(name(detail::tile_of(a, site), b, where));                          \
   }
 
-SYMRACE_ARITHMETIC(add, detail::kAdd)
-SYMRACE_ARITHMETIC(sub, detail::kSub)
-SYMRACE_ARITHMETIC(mul, detail::kMul)
-SYMRACE_ARITHMETIC(max, detail::kMax)
-SYMRACE_ARITHMETIC(min, detail::kMin)
+SYMRACE_ARITHMETIC(add, detail::Arithmetic::kAdd)
+SYMRACE_ARITHMETIC(sub, detail::Arithmetic::kSub)
+SYMRACE_ARITHMETIC(mul, detail::Arithmetic::kMul)
+SYMRACE_ARITHMETIC(max, detail::Arithmetic::kMax)
+SYMRACE_ARITHMETIC(min, detail::Arithmetic::kMin)
 #undef SYMRACE_ARITHMETIC
 
 // Element by element; floating to integer rounds to nearest even and saturates.
 template <Element To, Element From>
 Tile<To> cast(const Tile<From>& tile, Location where = Location::current()) {
-  return detail::map<To>(tile, {OpKind::kUse, where},
-                         [](From x) { return arithmetic::cast<To>(x); });
+  const Site site{OpKind::kUse, where};
+  Tile<To> result = detail::new_tile<To>(site, tile.rows(), tile.cols());
+  detail::convert(tile.data(site), result.mutable_data(), tile.size());
+  return result;
 }
 
 template <Element To, Element From>
@@ -317,7 +308,7 @@ Tile<T> full(Shape shape, N value, Location where = Location::current()) {
     symrace::checks::fail(site, "pl::full with a negative extent; expected rows, cols >= 0");
   }
   Tile<T> tile = detail::new_tile<T>(site, shape.rows.value(), shape.cols.value());
-  detail::Packed<T>(tile.mutable_data(), tile.size()).setConstant(detail::to_element<T>(value));
+  detail::fill(detail::to_element<T>(value), tile.mutable_data(), tile.size());
   return tile;
 }
 

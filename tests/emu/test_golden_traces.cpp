@@ -51,7 +51,7 @@ TEST_CASE("traces equal their goldens on either vehicle") {
   }
   CHECK(std::size(kGoldens) == kernels::programs().size() * std::size(kModels));
   for (const Golden& golden : kGoldens) {
-    INFO(golden.program, " under ", golden.model);
+    INFO(std::string(golden.program), " under ", std::string(golden.model));
     const symrace::ProgramInfo* info = kernels::find_program(golden.program);
     REQUIRE(info != nullptr);
     const Model model = *Model::parse(golden.model);
