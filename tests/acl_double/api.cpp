@@ -2,7 +2,7 @@
 #include <absl/strings/str_cat.h>
 
 #include <fstream>
-#include <utility>
+#include <mutex>
 
 #include "tests/acl_double/acl_double.h"
 #include "tests/acl_double/runtime.h"

@@ -1,9 +1,13 @@
 // The functions of the public API that move bytes: they check all before they move any.
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
 
-#include <cstring>
+#include <memory>
+#include <mutex>
 #include <optional>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "tests/acl_double/acl_double.h"
 #include "tests/acl_double/runtime.h"
@@ -39,18 +43,18 @@ void require_room(std::size_t room, std::size_t bytes) {
   }
 }
 
-// One end of a move must be on the current device, and a second device must be its peer.
-void require_reachable(const std::optional<DeviceRange>& to,
-                       const std::optional<DeviceRange>& from) {
+// One of the devices of a move must be the current one, and a second must be its peer.
+void require_reachable(const std::vector<std::int32_t>& devices) {
   const std::int32_t current = runtime().current_device();
-  const std::int32_t a = to ? to->device : from->device;
-  const std::int32_t b = from ? from->device : to->device;
-  if (a != current && b != current) {
+  if (devices.empty()) return;
+  if (devices.front() != current && devices.back() != current) {
     misuse(ACL_ERROR_RT_PARAM_INVALID,
-           absl::StrCat("memory of device ", a, a == b ? "" : absl::StrCat(" and ", b),
+           absl::StrCat("memory of device ", absl::StrJoin(devices, " and "),
                         "; this thread's device is ", current));
   }
-  if (a != b) runtime().require_peers(a, b);
+  if (devices.front() != devices.back()) {
+    runtime().require_peers(devices.front(), devices.back());
+  }
 }
 
 DeviceRange device_range(const void* pointer, std::size_t bytes, const char* name) {
@@ -82,16 +86,19 @@ Move checked_move(void* to, std::size_t to_max, const void* from, std::size_t by
     misuse(ACL_ERROR_RT_PARAM_INVALID, absl::StrCat(name, " is ", told(is), " memory; kind ", kind,
                                                     " expects ", told(expected), " memory"));
   }
-  if (there || here) require_reachable(there, here);
+  std::vector<std::int32_t> devices;
   Move move{static_cast<std::byte*>(to), static_cast<const std::byte*>(from), {}};
   if (there) {
     move.to = there->bytes;
     move.uses.push_back(there->backing);
+    devices.push_back(there->device);
   }
   if (here) {
     move.from = here->bytes;
     move.uses.push_back(here->backing);
+    devices.push_back(here->device);
   }
+  require_reachable(devices);
   return move;
 }
 
@@ -137,7 +144,7 @@ aclError aclrtMemset(void* pointer, std::size_t max_bytes, std::int32_t value, s
     require_range(pointer, "devPtr", bytes);
     require_room(max_bytes, bytes);
     const DeviceRange range = device_range(pointer, bytes, "devPtr");
-    require_reachable(range, range);
+    require_reachable({range.device});
     lock.unlock();
     acl_double::fill_bytes(range.bytes, static_cast<std::byte>(value), bytes);
   });
@@ -183,7 +190,7 @@ aclError aclrtReduceAsync(void* to, const void* from, std::uint64_t bytes, aclrt
     }
     const DeviceRange there = device_range(to, bytes, "dst");
     const DeviceRange here = device_range(from, bytes, "src");
-    require_reachable(there, here);
+    require_reachable({there.device, here.device});
     chosen.enqueue([=] { acl_double::reduce_bytes(op, dtype, there.bytes, here.bytes, bytes); },
                    {there.backing, here.backing});
   });

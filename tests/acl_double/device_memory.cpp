@@ -19,7 +19,9 @@ constexpr std::byte kPattern{0xa5};
 
 std::uintptr_t number_of(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
 
-std::string text_of(std::uintptr_t address) { return absl::StrCat("0x", absl::Hex(address)); }
+std::string text_of(const void* pointer) {
+  return absl::StrCat("0x", absl::Hex(number_of(pointer)));
+}
 
 std::size_t whole_pages(std::size_t bytes) {
   const std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
@@ -65,14 +67,14 @@ void* DeviceMemory::allocate(std::int32_t device, std::size_t bytes) {
     return nullptr;
   }
   fill_bytes(backing->bytes(), kPattern, mapped);
-  allocations_.emplace(number_of(address), Allocation{device, bytes, mapped, std::move(backing)});
+  allocations_.emplace(address, Allocation{device, bytes, mapped, std::move(backing)});
   return address;
 }
 
 DeviceRange DeviceMemory::allocation_at(const void* pointer) const {
-  const auto found = allocations_.find(number_of(pointer));
+  const auto found = allocations_.find(pointer);
   if (found == allocations_.end()) {
-    misuse(ACL_ERROR_RT_MEMORY_FREE, absl::StrCat(text_of(number_of(pointer)),
+    misuse(ACL_ERROR_RT_MEMORY_FREE, absl::StrCat(text_of(pointer),
                                                   " is not from aclrtMalloc; expected a pointer "
                                                   "that it returned"));
   }
@@ -88,13 +90,11 @@ void DeviceMemory::retire(Allocations::value_type& entry, const char* reason) {
   entry.second.backing.reset();
   entry.second.gone = reason;
   // The address stays reserved, its pages are given back.
-  mmap(reinterpret_cast<void*>(entry.first), entry.second.mapped, PROT_NONE,
-       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  static_cast<void>(mmap(entry.first, entry.second.mapped, PROT_NONE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0));
 }
 
-void DeviceMemory::free(const void* pointer) {
-  retire(*allocations_.find(number_of(pointer)), "freed");
-}
+void DeviceMemory::free(const void* pointer) { retire(*allocations_.find(pointer), "freed"); }
 
 void DeviceMemory::free_device(std::int32_t device, const char* reason) {
   for (auto& entry : allocations_) {
@@ -103,15 +103,14 @@ void DeviceMemory::free_device(std::int32_t device, const char* reason) {
 }
 
 std::optional<DeviceRange> DeviceMemory::find(const void* pointer, std::size_t bytes) const {
-  const std::uintptr_t start = number_of(pointer);
-  const auto next = allocations_.upper_bound(start);
+  const auto next = allocations_.upper_bound(pointer);
   if (next != allocations_.begin()) {
     const auto& [first, allocation] = *std::prev(next);
-    const std::size_t offset = start - first;
+    const std::size_t offset = number_of(pointer) - number_of(first);
     if (offset < allocation.mapped) {
       if (allocation.backing == nullptr) {
         misuse(ACL_ERROR_RT_PARAM_INVALID,
-               absl::StrCat(text_of(start), " is in device memory that was ", allocation.gone));
+               absl::StrCat(text_of(pointer), " is in device memory that was ", allocation.gone));
       }
       if (offset > allocation.bytes || bytes > allocation.bytes - offset) {
         misuse(ACL_ERROR_RT_PARAM_INVALID,
@@ -122,9 +121,9 @@ std::optional<DeviceRange> DeviceMemory::find(const void* pointer, std::size_t b
                          allocation.backing->bytes() + offset};
     }
   }
-  if (next != allocations_.end() && next->first - start < bytes) {
-    misuse(ACL_ERROR_RT_PARAM_INVALID,
-           absl::StrCat(bytes, " bytes at ", text_of(start), " run from host into device memory"));
+  if (next != allocations_.end() && number_of(next->first) - number_of(pointer) < bytes) {
+    misuse(ACL_ERROR_RT_PARAM_INVALID, absl::StrCat(bytes, " bytes at ", text_of(pointer),
+                                                    " run from host into device memory"));
   }
   return std::nullopt;
 }
@@ -142,7 +141,7 @@ std::vector<std::string> DeviceMemory::live(std::int32_t device,
   std::vector<std::string> texts;
   for (const auto& [address, allocation] : allocations_) {
     if (allocation.device != device || allocation.backing == nullptr) continue;
-    if (excused.contains(reinterpret_cast<const void*>(address))) continue;
+    if (excused.contains(address)) continue;
     texts.push_back(absl::StrCat(allocation.bytes, " bytes at ", text_of(address)));
   }
   return texts;
@@ -150,7 +149,7 @@ std::vector<std::string> DeviceMemory::live(std::int32_t device,
 
 void DeviceMemory::clear() {
   for (const auto& [address, allocation] : allocations_) {
-    munmap(reinterpret_cast<void*>(address), allocation.mapped);
+    munmap(address, allocation.mapped);
   }
   allocations_.clear();
 }

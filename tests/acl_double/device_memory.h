@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -70,7 +71,7 @@ class DeviceMemory {
     std::shared_ptr<Backing> backing;  // null once freed
     const char* gone = nullptr;
   };
-  using Allocations = std::map<std::uintptr_t, Allocation>;
+  using Allocations = std::map<std::byte*, Allocation, std::less<>>;
 
   static void retire(Allocations::value_type& entry, const char* reason);
 

@@ -54,7 +54,7 @@ bool Runtime::begin(const char* function) {
 }
 
 aclError Runtime::fail(const char* function, const CallError& error) {
-  last_error.text = absl::StrCat(function, ": ", error.text);
+  if (error.code != ACL_SUCCESS) last_error.text = absl::StrCat(function, ": ", error.text);
   if (error.misuse) record(function, error.text);
   return error.code;
 }
@@ -120,9 +120,7 @@ void Runtime::reset_device(std::int32_t id) {
   }
   if (current.device == id) current = {};
   if (--chosen.sets > 0) return;
-  const std::size_t before = violations_.size();
   record_leaks("aclrtResetDevice");
-  if (violations_.size() > before) last_error.text = violations_.back();
   release_device(id, "lost at aclrtResetDevice");
 }
 
@@ -213,6 +211,7 @@ void Runtime::reset(const char* settings) {
   excused_.clear();
   excused_sets_.clear();
   held_ = false;
+  current = {};
   last_error = {};
 }
 

@@ -4,8 +4,10 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_split.h>
 #include <absl/strings/string_view.h>
+#include <absl/types/span.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -18,10 +20,35 @@ constexpr const char* kNames[] = {"ACL_DOUBLE_DEVICES", "ACL_DOUBLE_SEED", "ACL_
                                   "ACL_DOUBLE_NO_PEER", "ACL_DOUBLE_FAIL", "ACL_DOUBLE_REPORT",
                                   "ACL_DOUBLE_LOG"};
 
+constexpr const char* kFunctions[] = {"aclInit",
+                                      "aclFinalize",
+                                      "aclGetRecentErrMsg",
+                                      "aclrtGetDeviceCount",
+                                      "aclrtSetDevice",
+                                      "aclrtResetDevice",
+                                      "aclrtGetSocName",
+                                      "aclrtDeviceCanAccessPeer",
+                                      "aclrtDeviceEnablePeerAccess",
+                                      "aclrtMalloc",
+                                      "aclrtFree",
+                                      "aclrtGetMemInfo",
+                                      "aclrtMemset",
+                                      "aclrtMemcpy",
+                                      "aclrtMemcpyAsync",
+                                      "aclrtReduceAsync",
+                                      "aclrtCreateStream",
+                                      "aclrtDestroyStream",
+                                      "aclrtSynchronizeStream"};
+
+bool is_in(absl::Span<const char* const> names, absl::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 [[noreturn]] void refuse(absl::string_view name, absl::string_view value, const char* expected) {
   const std::string line =
       absl::StrCat("acl_double: ", name, "=", value, "; expected ", expected, "\n");
   std::fputs(line.c_str(), stderr);
+  std::fflush(stderr);
   _exit(2);
 }
 
@@ -37,9 +64,8 @@ std::map<std::string, std::string> values(const char* text) {
   for (absl::string_view entry : absl::StrSplit(text, ' ', absl::SkipEmpty())) {
     const std::pair<absl::string_view, absl::string_view> pair =
         absl::StrSplit(entry, absl::MaxSplits('=', 1));
-    bool known = false;
-    for (const char* name : kNames) known = known || pair.first == name;
-    if (!known) refuse(pair.first, pair.second, "a name that acl_double.h tells");
+    if (!is_in(kNames, pair.first))
+      refuse(pair.first, pair.second, "a name that acl_double.h tells");
     found[std::string(pair.first)] = std::string(pair.second);
   }
   return found;
@@ -60,12 +86,13 @@ void read_no_peer(absl::string_view value, Settings& settings) {
 void read_fail(absl::string_view value, Settings& settings) {
   const std::vector<absl::string_view> parts = absl::StrSplit(value, ':');
   const bool well_formed =
-      (parts.size() == 2 || parts.size() == 3) && !parts[0].empty() &&
+      (parts.size() == 2 || parts.size() == 3) && is_in(kFunctions, parts[0]) &&
       absl::SimpleAtoi(parts[1], &settings.fail_call) && settings.fail_call > 0 &&
       (parts.size() == 2 ||
        (absl::SimpleAtoi(parts[2], &settings.fail_code) && settings.fail_code != ACL_SUCCESS));
   if (!well_formed) {
-    refuse("ACL_DOUBLE_FAIL", value, "FUNCTION:K[:CODE], K from 1 and CODE not 0");
+    refuse("ACL_DOUBLE_FAIL", value,
+           "FUNCTION:K[:CODE], a function of acl_double.h, K from 1, CODE not 0");
   }
   settings.fail_function = std::string(parts[0]);
 }
