@@ -222,7 +222,7 @@ absl::Status print_window(std::ostream& out, const HeapReader& heap, const HeapR
                         piece.subspan(begin, std::min(line_bytes, piece.size() - begin)));
       }
     };
-    const absl::Status read =
+    absl::Status read =
         read_pieces(heap, rank, window->offset + request.offset * view.element_bytes,
                     count * view.element_bytes, print);
     if (!read.ok()) return read;
@@ -248,7 +248,7 @@ absl::Status print_signals(std::ostream& out, const HeapReader& heap, const Heap
               << (at + begin) / sizeof(std::int32_t) << "] = " << value << '\n';
         }
       };
-      const absl::Status read =
+      absl::Status read =
           read_pieces(heap, rank, window.offset,
                       window.bytes / sizeof(std::int32_t) * sizeof(std::int32_t), print);
       if (!read.ok()) return read;
