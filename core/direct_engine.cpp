@@ -63,7 +63,8 @@ DirectResult::Outcome outcome_of(DirectWaits::End end) {
 absl::StatusOr<std::unique_ptr<DirectEngine>> DirectEngine::create(Program& program,
                                                                    std::int32_t ranks,
                                                                    DirectOptions options) {
-  absl::StatusOr<std::unique_ptr<PosixHeap>> heap = PosixHeap::create(ranks);
+  absl::StatusOr<std::unique_ptr<PosixHeap>> heap =
+      PosixHeap::create(ranks, options.heap, "direct");
   if (!heap.ok()) return heap.status();
   std::unique_ptr<DirectEngine> engine(
       new DirectEngine(program, *std::move(heap), std::move(options)));
@@ -166,6 +167,7 @@ std::string DirectEngine::prepare() {
     return std::string(status.message());
   }
   written_bytes_ = heap_->used_bytes();
+  heap_->list_windows(host_.windows(), host_.window_count());
   for (Rank& rank : ranks_) {
     rank.context.in_core_group = false;
     rank.context.deferred_gets = 0;

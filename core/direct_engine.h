@@ -20,6 +20,7 @@
 #include "core/direct_fabric.h"
 #include "core/heap.h"
 #include "core/host.h"
+#include "core/named_heap.h"
 #include "core/program.h"
 #include "core/rank_context.h"
 #include "core/stuck_rank.h"
@@ -36,6 +37,8 @@ struct DirectOptions {
   bool pins_ranks = false;
   // Set (by a signal handler, say) to end a run early, as kInterrupted.
   const std::atomic<bool>* interrupt = nullptr;
+  // Makes the heap a named one, of one engine at a time.
+  HeapLabel heap = {};
 };
 
 struct DirectResult {
@@ -58,7 +61,8 @@ struct DirectResult {
 // Not thread-safe itself. A kernel that loops for ever without any op cannot be ended.
 class DirectEngine {
  public:
-  // `program` outlives the engine. ResourceExhausted when the heap or the threads cannot be had.
+  // `program` outlives the engine. ResourceExhausted when the heap or the threads cannot be had;
+  // AlreadyExists when the heap's name is taken.
   static absl::StatusOr<std::unique_ptr<DirectEngine>> create(Program& program, std::int32_t ranks,
                                                               DirectOptions options = {});
   ~DirectEngine();

@@ -135,6 +135,7 @@ void DirectFabric::get(const LocalRegion& to, std::int32_t peer, const WindowReg
 void DirectFabric::notify(std::int32_t peer, const Cell& cell, std::int32_t value, pld::NotifyOp op,
                           const Site& site) {
   check(site);
+  heap_.note_signal(*cell.window);
   std::int32_t* target = cell_of(peer, cell);
   const std::atomic_ref signal(*target);
   if (op == pld::NotifyOp::Set) {
@@ -155,6 +156,7 @@ void DirectFabric::wait(const Cell& cell, std::int32_t expected, pld::WaitCmp cm
 }
 
 void DirectFabric::wait_longer(const DirectWait& wait) {
+  heap_.note_signal(*wait.cell.window);
   const std::int32_t* cell = cell_of(rank_, wait.cell);
   const int rounds = oversubscribed_ ? kFewRounds : kRounds;
   const int looks = oversubscribed_ ? kFewLooks : kLooks;
@@ -175,6 +177,7 @@ bool DirectFabric::test(const Cell& cell, std::int32_t expected, pld::WaitCmp cm
     failed_tests_ = 0;
     return true;
   }
+  heap_.note_signal(*cell.window);
   last_failed_test_ = {
       .site = site, .on_cell = true, .cell = cell, .expected = expected, .cmp = cmp};
   check(site);

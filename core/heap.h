@@ -7,7 +7,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <span>
+
+#include "core/region.h"
 
 namespace symrace {
 
@@ -29,6 +32,16 @@ class SymmetricHeap {
   absl::StatusOr<std::uint64_t> allocate(std::int64_t bytes);
   // Forgets all allocations and keeps their memory. The caller has zeroed what it wrote.
   void forget_allocations() { used_ = 0; }
+
+  // Whether other processes look at it while it lives, and at what it leaves behind.
+  bool is_named() const { return is_named_; }
+  // Tells them what it holds: the first `count` of `windows`, of a schedule that is to begin.
+  virtual void list_windows(const std::deque<Window>& /*windows*/, std::size_t /*count*/) {}
+  // Tells them that an op signals or awaits cells of the window. Thread-safe.
+  void note_signal(const Window& window) {
+    if (is_named_) [[unlikely]]
+      mark_signal(window);
+  }
 
   // Typed copies between host memory and a slice.
   template <class T>
@@ -52,9 +65,11 @@ class SymmetricHeap {
                            std::span<const std::byte> from) = 0;
   virtual void read_slice(std::int32_t rank, std::uint64_t offset,
                           std::span<std::byte> to) const = 0;
+  virtual void mark_signal(const Window& /*window*/) {}
 
   std::byte* base_ = nullptr;
   std::uint64_t slice_stride_ = 0;
+  bool is_named_ = false;
 
  private:
   std::int32_t ranks_;

@@ -56,21 +56,33 @@ WindowBuffer Host::alloc_window_buffer(pl::Shape shape, pl::DType dtype, const c
                       "]; expected positive extents whose bytes fit "
                       "64 bits"));
   }
-  return alloc_window_buffer(bytes, name, where);
+  const WindowBuffer buffer = alloc_window_buffer(bytes, name, where);
+  set_shape(buffer, shape, dtype);
+  return buffer;
 }
 
-void Host::check_window(const WindowBuffer& buffer, pl::Shape shape, std::size_t element_bytes,
+void Host::check_window(const WindowBuffer& buffer, pl::Shape shape, pl::DType dtype,
                         Location where) {
   if (buffer.window == nullptr) {
     fail(where, "window of no buffer; call alloc_window_buffer first");
   }
-  const std::int64_t bytes = shape_bytes(shape, static_cast<std::int64_t>(element_bytes));
+  const std::int64_t element_bytes = pl::dtype_bytes(dtype);
+  const std::int64_t bytes = shape_bytes(shape, element_bytes);
   if (bytes < 0 || static_cast<std::uint64_t>(bytes) > buffer.window->bytes) {
     fail(where, absl::StrCat("window '", buffer.window->name, "': shape [", shape.rows.value(),
                              ", ", shape.cols.value(), "] of ", element_bytes,
                              "-byte elements does not fit its ", buffer.window->bytes,
                              " bytes; allocate more, or view less"));
   }
+  set_shape(buffer, shape, dtype);
+}
+
+void Host::set_shape(const WindowBuffer& buffer, pl::Shape shape, pl::DType dtype) {
+  symrace::Window& window = windows_[static_cast<std::size_t>(buffer.window->index)];
+  if (window.rows != 0) return;
+  window.rows = shape.rows.value();
+  window.cols = shape.cols.value();
+  window.dtype = dtype;
 }
 
 symrace::Task& Host::task_for(Device device) {

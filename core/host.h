@@ -107,7 +107,7 @@ class Host {
   template <pl::Element T>
   DistributedTensor<T> window(const WindowBuffer& buffer, pl::Shape shape,
                               Location where = Location::current()) {
-    check_window(buffer, shape, sizeof(T), where);
+    check_window(buffer, shape, pl::dtype_of<T>(), where);
     return {buffer.window, shape.rows.value(), shape.cols.value()};
   }
 
@@ -129,8 +129,9 @@ class Host {
 
  private:
   symrace::Task& task_for(Device device);
-  static void check_window(const WindowBuffer& buffer, pl::Shape shape, std::size_t element_bytes,
-                           Location where);
+  void check_window(const WindowBuffer& buffer, pl::Shape shape, pl::DType dtype, Location where);
+  // The first one counts.
+  void set_shape(const WindowBuffer& buffer, pl::Shape shape, pl::DType dtype);
 
   symrace::SymmetricHeap& heap_;
   std::deque<symrace::Window> windows_;  // deque: views point at its elements

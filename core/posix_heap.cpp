@@ -10,6 +10,8 @@
 #include <string>
 #include <utility>
 
+#include "core/heap_owner.h"
+
 namespace symrace {
 namespace {
 
@@ -35,40 +37,108 @@ ipc::shared_memory_object create_object() {
   }
 }
 
-}  // namespace
+absl::Status cannot_make(const ipc::interprocess_exception& error) {
+  return absl::ResourceExhaustedError(
+      absl::StrCat("cannot make a shared-memory object in ", kSharedMemory, ": ", error.what()));
+}
 
-absl::StatusOr<std::unique_ptr<PosixHeap>> PosixHeap::create(std::int32_t ranks) {
+// Bytes of a slice that leave room for `ranks` of them.
+absl::StatusOr<std::uint64_t> largest_stride(std::int32_t ranks, std::uint64_t header_bytes) {
   if (ranks < 1) {
     return absl::InvalidArgumentError(
         absl::StrCat("a heap for ", ranks, " ranks; expected at least 1"));
   }
   const std::uint64_t free_bytes = free_shared_memory();
-  const std::uint64_t stride =
-      free_bytes / static_cast<std::uint64_t>(ranks) / kWindowFloorBytes * kWindowFloorBytes;
-  if (stride == 0) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat(kSharedMemory, " has ", free_bytes, " bytes free, too little for ", ranks,
-                     " ranks of at least one 4 KiB window; free some, or mount it larger"));
-  }
+  const std::uint64_t stride = (free_bytes - std::min(free_bytes, header_bytes)) /
+                               static_cast<std::uint64_t>(ranks) / kWindowFloorBytes *
+                               kWindowFloorBytes;
+  if (stride != 0) return stride;
+  return absl::ResourceExhaustedError(
+      absl::StrCat(kSharedMemory, " has ", free_bytes, " bytes free, too little for ", ranks,
+                   " ranks of at least one 4 KiB window; free some, or mount it larger"));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<PosixHeap>> PosixHeap::create(std::int32_t ranks) {
+  const absl::StatusOr<std::uint64_t> stride = largest_stride(ranks, 0);
+  if (!stride.ok()) return stride.status();
   try {
     ipc::shared_memory_object object = create_object();
     // At once: whatever ends this process from here on leaves nothing behind.
     ipc::shared_memory_object::remove(object.get_name());
-    object.truncate(static_cast<ipc::offset_t>(stride * static_cast<std::uint64_t>(ranks)));
+    object.truncate(static_cast<ipc::offset_t>(*stride * static_cast<std::uint64_t>(ranks)));
     ipc::mapped_region region(object, ipc::read_write);
     return std::unique_ptr<PosixHeap>(
-        new PosixHeap(ranks, stride, std::move(object), std::move(region)));
+        new PosixHeap(ranks, *stride, std::move(object), std::move(region), 0));
   } catch (const ipc::interprocess_exception& error) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("cannot make a shared-memory object in ", kSharedMemory, ": ", error.what()));
+    return cannot_make(error);
+  }
+}
+
+absl::StatusOr<std::unique_ptr<PosixHeap>> PosixHeap::create(std::int32_t ranks,
+                                                             const HeapLabel& label,
+                                                             std::string_view engine) {
+  if (label.name.empty()) return create(ranks);
+  const absl::StatusOr<std::uint64_t> stride = largest_stride(ranks, kHeapHeaderBytes);
+  if (!stride.ok()) return stride.status();
+  if (const absl::Status room = make_room(label); !room.ok()) {
+    return absl::Status(room.code(), absl::StrCat("heap '", label.name, "': ", room.message()));
+  }
+  bool is_ours = false;
+  const std::string name = heap_object(label.name);
+  try {
+    ipc::permissions owner_only(0600);
+    ipc::shared_memory_object object{ipc::create_only, name.c_str(), ipc::read_write, owner_only};
+    is_ours = true;
+    object.truncate(
+        static_cast<ipc::offset_t>(kHeapHeaderBytes + *stride * static_cast<std::uint64_t>(ranks)));
+    if (posix_fallocate(object.get_mapping_handle().handle, 0, kHeapHeaderBytes) != 0) {
+      throw ipc::interprocess_exception(ipc::error_info(ipc::out_of_resource_error));
+    }
+    ipc::mapped_region region(object, ipc::read_write);
+    std::unique_ptr<PosixHeap> heap(
+        new PosixHeap(ranks, *stride, std::move(object), std::move(region), kHeapHeaderBytes));
+    const HeapOwner owner = this_process();
+    heap->header_.emplace(static_cast<std::byte*>(heap->region_.get_address()),
+                          HeapLayout{.ranks = ranks,
+                                     .slice_stride = *stride,
+                                     .owner = owner.process,
+                                     .owner_start = owner.start,
+                                     .engine = std::string(engine),
+                                     .program = label.program,
+                                     .windows = {}});
+    heap->is_named_ = true;
+    return heap;
+  } catch (const ipc::interprocess_exception& error) {
+    if (is_ours) ipc::shared_memory_object::remove(name.c_str());
+    return cannot_make(error);
   }
 }
 
 PosixHeap::PosixHeap(std::int32_t ranks, std::uint64_t slice_stride,
-                     ipc::shared_memory_object object, ipc::mapped_region region)
-    : SymmetricHeap(ranks), object_(std::move(object)), region_(std::move(region)) {
-  base_ = static_cast<std::byte*>(region_.get_address());
+                     ipc::shared_memory_object object, ipc::mapped_region region,
+                     std::uint64_t header_bytes)
+    : SymmetricHeap(ranks),
+      object_(std::move(object)),
+      region_(std::move(region)),
+      header_bytes_(header_bytes) {
+  base_ = static_cast<std::byte*>(region_.get_address()) + header_bytes;
   slice_stride_ = slice_stride;
+}
+
+PosixHeap::~PosixHeap() {
+  if (!header_) return;
+  header_->mark_ended();
+  if (!header_->lists_windows()) ipc::shared_memory_object::remove(object_.get_name());
+}
+
+void PosixHeap::list_windows(const std::deque<Window>& windows, std::size_t count) {
+  if (header_) header_->list(windows, count, used_bytes());
+}
+
+void PosixHeap::mark_signal(const Window& window) {
+  if (header_) header_->mark_signal(window.index);
 }
 
 absl::Status PosixHeap::back(std::uint64_t slice_bytes) {
@@ -86,7 +156,8 @@ absl::Status PosixHeap::back(std::uint64_t slice_bytes) {
   }
   const int descriptor = object_.get_mapping_handle().handle;
   for (std::int32_t rank = 0; rank < ranks(); ++rank) {
-    const std::uint64_t begin = static_cast<std::uint64_t>(rank) * slice_stride_ + slice_backed_;
+    const std::uint64_t begin =
+        header_bytes_ + static_cast<std::uint64_t>(rank) * slice_stride_ + slice_backed_;
     const int error =
         posix_fallocate(descriptor, static_cast<off_t>(begin), static_cast<off_t>(missing));
     if (error != 0) return full(free_shared_memory());

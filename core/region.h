@@ -30,6 +30,10 @@ struct Window {
   std::uint64_t bytes = 0;   // as asked for; the heap reserves at least 4 KiB
   std::int32_t index = 0;    // order of allocation
   const char* name = "";
+  // As allocated, or as the first tensor that was made of it; no rows: none of them told.
+  std::int64_t rows = 0;
+  std::int64_t cols = 0;
+  pl::DType dtype = pl::DType::INT32;
 };
 
 // A region of a window, in the slice of whichever rank the op names.

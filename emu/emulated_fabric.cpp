@@ -328,6 +328,7 @@ void EmulatedFabric::defer_get(const LocalRegion& to, std::int32_t peer, const W
 
 void EmulatedFabric::notify(std::int32_t peer, const Cell& cell, std::int32_t value,
                             pld::NotifyOp op, const Site& site) {
+  execution_.memory().note_signal(*cell.window);
   if (OpRecorder* timed = execution_.op_recorder()) [[unlikely]] {
     timed->notify(rank_.context, peer, cell, value, op);
   }
@@ -360,6 +361,7 @@ void EmulatedFabric::notify(std::int32_t peer, const Cell& cell, std::int32_t va
 
 void EmulatedFabric::wait(const Cell& cell, std::int32_t expected, pld::WaitCmp cmp,
                           const Site& site) {
+  execution_.memory().note_signal(*cell.window);
   rank_.pending = {.enabled = Pending::Enabled::kCell,
                    .site = site,
                    .cell = cell,
@@ -377,6 +379,7 @@ void EmulatedFabric::wait(const Cell& cell, std::int32_t expected, pld::WaitCmp 
 
 bool EmulatedFabric::test(const Cell& cell, std::int32_t expected, pld::WaitCmp cmp,
                           const Site& site) {
+  execution_.memory().note_signal(*cell.window);
   rank_.pending = {.site = site, .cell = cell, .expected = expected, .cmp = cmp};
   execution_.step(rank_);
   const std::int32_t actual = execution_.own_cell(me(), cell);

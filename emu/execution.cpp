@@ -53,7 +53,7 @@ Execution::~Execution() {
   for (std::int32_t rank = 0; rank < heap_.ranks(); ++rank) vehicle_->switch_to(main_seat(), rank);
   vehicle_.reset();
   transfers_.begin(heap_.ranks(), options_.model);  // gives tiles back before their pool goes
-  memory_.reset();
+  if (!heap_.is_named()) memory_.reset();
 }
 
 RunResult Execution::run(Strategy& strategy, std::uint64_t seed, RecordedRun* record,
@@ -98,6 +98,7 @@ bool Execution::begin(std::uint64_t seed) {
     return false;
   }
   memory_.begin();
+  heap_.list_windows(host_.windows(), host_.window_count());
   if (detector_ != nullptr) {
     detector_->begin(heap_.ranks(), options_.model, heap_.used_bytes());
   }

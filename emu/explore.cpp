@@ -20,7 +20,8 @@ constexpr std::uint64_t kProgressEvery = 4096;  // schedules
 absl::StatusOr<std::unique_ptr<Explorer>> Explorer::create(symrace::Program& program,
                                                            std::int32_t ranks,
                                                            const Options& options) {
-  absl::StatusOr<std::unique_ptr<symrace::PosixHeap>> heap = symrace::PosixHeap::create(ranks);
+  absl::StatusOr<std::unique_ptr<symrace::PosixHeap>> heap =
+      symrace::PosixHeap::create(ranks, options.heap, "emulator");
   if (!heap.ok()) return heap.status();
   std::unique_ptr<Execution> execution;
   try {

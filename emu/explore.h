@@ -82,7 +82,7 @@ class ExhaustiveStrategy;
 // Owns a heap and an execution for one program at one rank count; reusable over schedules.
 class Explorer {
  public:
-  // Statuses name what was wrong, in one line: InvalidArgument, ResourceExhausted.
+  // Statuses name what was wrong, in one line: InvalidArgument, ResourceExhausted, AlreadyExists.
   static absl::StatusOr<std::unique_ptr<Explorer>> create(symrace::Program& program,
                                                           std::int32_t ranks,
                                                           const Options& options);

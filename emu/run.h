@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/fabric.h"
+#include "core/named_heap.h"
 #include "core/program.h"
 #include "core/stuck_rank.h"
 #include "emu/cost_model.h"
@@ -41,6 +42,8 @@ struct Options {
   const std::atomic<bool>* interrupt = nullptr;
   // What operations cost in modelled time; none: it is not modelled. No schedule depends on it.
   std::optional<CostModel> costs = {};
+  // Makes the heap a named one, of one Explorer at a time.
+  symrace::HeapLabel heap = {};
 };
 
 enum class Outcome : std::uint8_t {

@@ -29,11 +29,14 @@ class SliceMemory {
   // Call when all windows are allocated.
   void begin() {
     dirty_.begin(heap_.ranks(), heap_.used_bytes());
-    few_.begin(heap_.ranks(), heap_.used_bytes());
+    // Whoever looks at a named heap finds all of it there.
+    few_.begin(heap_.ranks(), heap_.is_named() ? 0 : heap_.used_bytes());
   }
 
   // Brings everything to the heap, for whoever looks there.
   void settle();
+
+  void note_signal(const symrace::Window& window) { heap_.note_signal(window); }
 
   // The first byte of a region, all of which may be read there until the next change.
   const std::byte* bytes(std::int32_t rank, const symrace::WindowRegion& region) {

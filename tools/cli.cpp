@@ -10,6 +10,7 @@
 #include "tools/command_line.h"
 #include "tools/costs_command.h"
 #include "tools/explain_command.h"
+#include "tools/heap_command.h"
 #include "tools/list_command.h"
 #include "tools/run_command.h"
 
@@ -18,6 +19,10 @@ namespace {
 
 absl::StatusOr<int> run(const Request& request) {
   if (const auto* wanted = std::get_if<RunRequest>(&request)) return run_command(*wanted);
+  if (const auto* wanted = std::get_if<HeapRequest>(&request)) {
+    if (absl::Status done = heap_command(std::cout, *wanted); !done.ok()) return done;
+    return kExitOk;
+  }
   if (const auto* wanted = std::get_if<ExplainRequest>(&request)) {
     explain(std::cout, wanted->symptom);
     return kExitOk;

@@ -20,10 +20,11 @@ namespace {
 constexpr std::string_view kList = "list";
 constexpr std::string_view kExplain = "explain";
 constexpr std::string_view kCosts = "costs";
+constexpr std::string_view kHeap = "heap";
 
 const symrace::ProgramInfo& find_program(std::string_view name) {
   if (const symrace::ProgramInfo* found = kernels::find_program(name)) return *found;
-  std::vector<std::string_view> names = {kList, kExplain, kCosts};
+  std::vector<std::string_view> names = {kList, kExplain, kCosts, kHeap};
   for (const symrace::ProgramInfo* program : kernels::programs()) names.push_back(program->name);
   throw UsageError("unknown program '", name, "'",
                    did_you_mean(name, names, "; expected one that 'a2a3sim list' names"));
@@ -159,6 +160,22 @@ void read_clock_flags(const Flags& flags, emu::Options& options) {
     options.costs = emu::CostModel::parse(parse_choice("--clock", flags.value("--clock"), kClocks));
   }
   if (flags.given("--costs")) options.costs = read_cost_table("--costs", flags.value("--costs"));
+}
+
+void read_heap_flags(const Flags& flags, RunRequest& request) {
+  if (!flags.given("--heap")) {
+    if (flags.given("--replace-heap")) {
+      throw UsageError("--replace-heap without --heap; expected both");
+    }
+    return;
+  }
+  // Each thread has a heap of its own.
+  refuse_together(flags, "--heap", {"--jobs"});
+  symrace::HeapLabel& heap = request.options.heap;
+  heap.name = flags.value("--heap");
+  heap.program = request.program->name;
+  heap.replaces = flags.given("--replace-heap");
+  check_heap_name("--heap", heap.name);
 }
 
 void read_exhaustive_flags(const Flags& flags, RunRequest& request) {
@@ -312,6 +329,7 @@ RunRequest read_run(const Flags& flags, const symrace::ProgramInfo& program, boo
     read_schedule_flags(flags, request);
     read_clock_flags(flags, request.options);
   }
+  read_heap_flags(flags, request);
   read_output_flags(flags, request);
   request.timeline = flags.given("--timeline");
   request.command = command_of(flags, request, is_own_command);
@@ -340,12 +358,22 @@ Request parse_explain(const std::vector<std::string>& words, const Flags& engine
 Request parse(const std::vector<std::string>& words, const symrace::ProgramInfo* own_program) {
   const Flags::Command command =
       own_program != nullptr ? Flags::Command::kOwn : Flags::Command::kA2a3sim;
+  if (own_program == nullptr && !words.empty() && words.front() == kHeap) {
+    Flags heap(Flags::Command::kHeap, nullptr);
+    heap.parse({words.begin() + 1, words.end()});
+    if (heap.given("--help")) return TextRequest{heap.help()};
+    return parse_heap(heap);
+  }
   const symrace::ProgramInfo* program = own_program;
   if (program == nullptr) {
     // PROGRAM says which flags there are, so it is looked for first, with the engine's flags only.
     Flags engine(command, nullptr);
     engine.parse(words);
     if (engine.given("--version")) return TextRequest{"a2a3sim " SYMRACE_VERSION "\n"};
+    if (engine.program() == kHeap) {
+      throw UsageError(
+          "heap: flags stand before it; expected 'a2a3sim heap' and its own behind it");
+    }
     if (engine.program() == kExplain) return parse_explain(words, engine);
     if (engine.program().empty() || engine.program() == kList || engine.program() == kCosts) {
       if (engine.given("--help")) return TextRequest{engine.help()};

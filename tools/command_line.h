@@ -12,6 +12,7 @@
 #include "core/program.h"
 #include "emu/explore.h"
 #include "emu/run.h"
+#include "tools/heap_request.h"
 
 namespace tools {
 
@@ -19,7 +20,7 @@ struct RunRequest {
   const symrace::ProgramInfo* program = nullptr;
   symrace::Arguments arguments;
   emu::Options options;
-  bool is_direct = false;  // --engine direct: of `options`, the devices only
+  bool is_direct = false;  // --engine direct: of `options`, the devices and the heap only
   std::chrono::seconds direct_time_limit{60};
   // "random", ...; "replay" with a token; "exhaustive" and "check-determinism" are ways to explore.
   std::string strategy = "random";
@@ -56,7 +57,8 @@ struct TextRequest {
   std::string text;
 };
 
-using Request = std::variant<RunRequest, ListRequest, CostsRequest, ExplainRequest, TextRequest>;
+using Request =
+    std::variant<RunRequest, ListRequest, CostsRequest, ExplainRequest, HeapRequest, TextRequest>;
 
 // `words` without the command's own name. `own_program`: the program that is the command itself;
 // null for a2a3sim, where PROGRAM is a word. InvalidArgument has a message of one line.

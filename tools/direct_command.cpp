@@ -37,7 +37,8 @@ absl::StatusOr<int> direct_command(const RunRequest& request) {
       symrace::DirectEngine::create(**program, request.arguments.ranks,
                                     {.devices = request.options.devices,
                                      .time_limit = request.direct_time_limit,
-                                     .interrupt = &interrupt_flag()});
+                                     .interrupt = &interrupt_flag(),
+                                     .heap = request.options.heap});
   if (!engine.ok()) return engine.status();
   const symrace::DirectResult result = (*engine)->run();
   if (result.outcome == Outcome::kError) return absl::AbortedError(result.error);

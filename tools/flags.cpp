@@ -33,6 +33,11 @@ Flags::Flags(Command command, const symrace::ProgramInfo* program) {
   app_.set_help_flag();
   app_.allow_extras();
   app_.formatter(help_formatter());
+  if (command == Command::kHeap) {
+    app_.description(heap_introduction());
+    add_heap_flags();
+    return;
+  }
   app_.footer(exit_statuses());
   app_.description(program == nullptr ? general_introduction()
                                       : program_introduction(*program, command == Command::kOwn));
@@ -122,6 +127,10 @@ void Flags::add_engine_flags() {
   add_value("--costs", "FILE", engine,
             "model time by the cost table of a JSON file; see docs/modelled-time.md");
 
+  add_value("--heap", "NAME", engine,
+            "keep the windows as a named heap, for 'a2a3sim heap' to look at in the run and after");
+  add_switch("--replace-heap", engine, "in place of an ended or stale heap of that name");
+
   const char* output = "Output";
   add_switch("--timeline", output, "print every event of the run, or of the first failing one");
   add_value("--json", "FILE", output,
@@ -131,6 +140,18 @@ void Flags::add_engine_flags() {
   add_value("--report", "FILE", output, "write the run and its findings as one HTML page");
   add_switch("-h,--help", output, "print this; after PROGRAM: what that program does");
   add_switch("--version", output, "print the version");
+}
+
+void Flags::add_heap_flags() {
+  const char* group = "Flags of show";
+  add_value("--window", "WINDOW", group, "show what a window holds, by its name or its number");
+  add_value("--rank", "R", group, "of this rank alone (default: of all)");
+  add_value("--offset", "N", group, "from the N-th element of the view on (default 0)");
+  add_value("--count", "N", group, "so many elements (default: at most 64, of hex 256)");
+  add_value("--as", joined(kHeapViews).c_str(), group,
+            "what the elements are; of hex, bytes (default: the window's own type)");
+  add_switch("--signals", group, "show the signal cells that are not 0");
+  add_switch("-h,--help", group, "print this");
 }
 
 void Flags::add_program_flags(const symrace::ProgramInfo& info) {

@@ -21,15 +21,18 @@ inline constexpr std::array<std::string_view, 3> kClocks = {"none", "a2a3", "a2a
 inline constexpr std::array<std::string_view, 2> kSwitches = {"on", "off"};
 inline constexpr std::array<std::string_view, 2> kEngines = {"emulator", "direct"};
 inline constexpr std::array<std::string_view, 2> kVehicles = {"fiber", "thread"};
+inline constexpr std::array<std::string_view, 7> kHeapViews = {"fp32",  "fp16", "bf16", "int32",
+                                                               "int16", "int8", "hex"};
 inline constexpr std::array<std::string_view, 6> kDTypes = {"fp32",  "fp16",  "bf16",
                                                             "int32", "int16", "int8"};
 
 class Flags {
  public:
-  // Which words a command line starts with: `a2a3sim PROGRAM`, or the program as its own command.
-  enum class Command { kA2a3sim, kOwn };
+  // Which words a command line starts with: `a2a3sim PROGRAM`, the program as its own command, or
+  // `a2a3sim heap`.
+  enum class Command { kA2a3sim, kOwn, kHeap };
 
-  // The engine's flags, and with `program` that program's.
+  // The engine's flags, and with `program` that program's; of kHeap its own alone.
   Flags(Command command, const symrace::ProgramInfo* program);
   Flags(const Flags&) = delete;
   Flags& operator=(const Flags&) = delete;
@@ -51,6 +54,7 @@ class Flags {
   void add_value(const char* names, const char* form, const char* group, const std::string& help);
   void add_switch(const char* names, const char* group, const std::string& help);
   void add_engine_flags();
+  void add_heap_flags();
   void add_program_flags(const symrace::ProgramInfo& info);
 
   CLI::App app_;

@@ -53,6 +53,7 @@ Usage:
   a2a3sim list                     name the programs and the seeded bugs
   a2a3sim explain [SYMPTOM]        tell a documented symptom's cause and fix
   a2a3sim costs                    tell what operations cost in modelled time
+  a2a3sim heap list|show|rm        look at the heaps of runs with --heap
   a2a3sim PROGRAM --help           tell what a program does, and its own flags
 
 Examples:
@@ -88,6 +89,17 @@ std::string program_introduction(const symrace::ProgramInfo& info, bool is_own_c
     text << bug->ranks << " ranks on: " << bug->symptom << "\n";
   }
   return text.str();
+}
+
+std::string heap_introduction() {
+  return
+      R"(Looks at the heaps that runs with --heap NAME have made, from outside.
+
+Usage:
+  a2a3sim heap list               name the heaps: running, ended, or stale (the run died)
+  a2a3sim heap show NAME [flags]  tell a heap's windows, or what they hold
+  a2a3sim heap rm NAME            remove the heap of a run that is over
+)";
 }
 
 std::string exit_statuses() {

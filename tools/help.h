@@ -10,9 +10,10 @@
 
 namespace tools {
 
-// What stands above the flags: of a2a3sim as a whole, or of one program.
+// What stands above the flags: of a2a3sim as a whole, of one program, or of `a2a3sim heap`.
 std::string general_introduction();
 std::string program_introduction(const symrace::ProgramInfo& info, bool is_own_command);
+std::string heap_introduction();
 // What stands below them.
 std::string exit_statuses();
 

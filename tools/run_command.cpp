@@ -98,6 +98,13 @@ int exit_status(const Findings& findings) {
   return findings.findings.empty() ? kExitOk : kExitFinding;
 }
 
+// A named heap shall hold what is reported, but other schedules have been run since.
+void restore_heap(const Findings& findings, emu::Explorer& explorer) {
+  if (findings.request.options.heap.name.empty() || !findings.run || interrupt_flag()) return;
+  const auto replay = emu::make_replay_strategy(findings.run->decisions);
+  explorer.run(*replay, findings.run->result.seed);
+}
+
 // A file that was asked for beside the text report, and what makes its contents.
 struct Output {
   const char* flag = nullptr;
@@ -160,6 +167,7 @@ absl::StatusOr<int> run_checked(const RunRequest& request) {
 
   Findings findings{.request = request};
   if (absl::Status found = find(findings, **explorer, strategy->get()); !found.ok()) return found;
+  restore_heap(findings, **explorer);
   return report(findings, *outputs);
 }
 

@@ -45,6 +45,16 @@ expect_ok() {
   expect_equal "$err" ""
 }
 
+# wait_until COMMAND...: for an event, not for a time; the bound only keeps a failure short.
+wait_until() {
+  local tries
+  for ((tries = 0; tries < 6000; ++tries)); do
+    "$@" && return
+    sleep 0.01
+  done
+  fail "$ran: never came to: $*"
+}
+
 finish() {
   [ "$failures" = 0 ] || { echo "$failures checks failed"; exit 1; }
   exit 0

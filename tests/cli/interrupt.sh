@@ -3,16 +3,6 @@ source "$(dirname "$0")/common.bash"
 
 forever=1000000000000
 
-# wait_until COMMAND...: for an event, not for a time; the bound only keeps a failure short.
-wait_until() {
-  local tries
-  for ((tries = 0; tries < 6000; ++tries)); do
-    "$@" && return
-    sleep 0.01
-  done
-  fail "$ran: never came to: $*"
-}
-
 # start COMMAND...: in the background, up to when its --json file is there, so that it runs.
 start() {
   ran="$*"
