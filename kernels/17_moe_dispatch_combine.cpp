@@ -3,6 +3,8 @@
 // use the same windows, by two counters a pair of ranks that only ever grow:
 //   ready[src]     on the expert: src's tokens of epoch e are here, once it is >= e;
 //   consumed[peer] on the source: expert `peer` has read them, and added its results, likewise.
+#include <algorithm>
+#include <cstdint>
 #include <vector>
 
 #include "core/rng.h"
@@ -241,7 +243,14 @@ const symrace::ProgramInfo kMoeDispatchCombine = {
                .help = "rounds over the same windows"}},
     .make = make_program<MoeDispatchCombine>,
     .sizes_a_row = [](const symrace::Arguments& a) -> std::int64_t {
-      return symrace::saturating_product(a.integer("tokens"), a.integer("epochs"));
+      // Of a token: its input, its sum, an output and a golden an epoch, and in three windows a row
+      // for each of two experts of each rank. Two cells go with each such row, and two choices of
+      // the gate with each epoch; a cell may be as large as several rows.
+      const std::int64_t cell =
+          1 + 3 / symrace::saturating_product(a.size, pl::dtype_bytes(a.dtype));
+      const std::int64_t epochs = std::min(a.integer("epochs"), std::int64_t{1} << 40);
+      const std::int64_t rows = 2 + 2 * epochs + 6 * a.ranks + cell * (4 * a.ranks + 2 * epochs);
+      return symrace::saturating_product(a.integer("tokens"), rows / 5 + 1);
     },
 };
 

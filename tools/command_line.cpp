@@ -35,7 +35,8 @@ void refuse_unknown_before(std::string_view program, const std::vector<std::stri
                            const Flags& flags) {
   const auto end = std::find(words.begin(), words.end(), program);
   for (const std::string& unknown : flags.unknown_words()) {
-    if (std::find(words.begin(), end, unknown) == end) continue;
+    // The value of a program's flag may well be that of one of the engine's.
+    if (!unknown.starts_with('-') || std::find(words.begin(), end, unknown) == end) continue;
     throw UsageError("unknown flag '", unknown.substr(0, unknown.find('=')),
                      "' before PROGRAM, where a program's own flags cannot stand",
                      did_you_mean(unknown, flags.names(), "; expected them behind its name"));
@@ -86,8 +87,16 @@ void read_data_flags(const Flags& flags, const symrace::ProgramInfo& program,
     arguments.data_seed =
         parse_integer<std::uint64_t>("--data-seed", flags.value("--data-seed"), 0);
   }
-  check_fits_memory("--size", arguments,
-                    program.sizes_a_row == nullptr ? 1 : program.sizes_a_row(arguments));
+  if (program.sizes_a_row == nullptr) {
+    check_fits_memory("--size", arguments, 1);
+    return;
+  }
+  std::string at_fault = "--size";  // with all that may be
+  for (const symrace::Flag& flag : program.flags) {
+    const std::string name = "--" + std::string(flag.name);
+    if (flag.kind == symrace::Flag::Kind::kInteger && flags.given(name)) at_fault += ", " + name;
+  }
+  check_fits_memory(at_fault, arguments, program.sizes_a_row(arguments));
 }
 
 void read_engine_flags(const Flags& flags, emu::Options& options) {

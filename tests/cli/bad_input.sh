@@ -95,6 +95,10 @@ for size in 9223372036854775807 1000000000000000; do
   expect_line "$err" "a2a3sim: --size: $size elements of fp32 on each of 2 ranks do not fit this \
 machine's [0-9.]+ GiB of memory; expected at most [0-9]+"
 done
+run "$a2a3sim" -d 0,1 17_moe_dispatch_combine --tokens 99999999999 --size 1
+expect_status 2
+expect_line "$err" "a2a3sim: --size, --tokens: [0-9]+ times 1 elements of fp32 on each of 2 ranks do not \
+fit this machine's [0-9.]+ GiB of memory; expected fewer of them"
 
 # Files.
 writable="expected a writable file, or - for stdout"

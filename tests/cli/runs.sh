@@ -14,6 +14,10 @@ expect_equal "$out" "$first"
 run "$a2a3sim" -d 4,7 --vehicle thread --seed=0 05_remote_load_store --strategy random
 expect_equal "$out" "$first"
 
+# The value of a program's flag is that of an engine's flag before PROGRAM.
+run "$a2a3sim" --seed 0 -d 0 12_broadcast --root 0
+expect_ok
+
 # Every flag that shapes a run.
 run "$a2a3sim" -d 0-2,5 --model weak 06_put_get --mode get --size 1024 --dtype bf16 --data-seed 7 \
   --chunk-rows 1 --chunk-cols 128 --pipeline --burst 64 --strategy round-robin --seed 3 \
