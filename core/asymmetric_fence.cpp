@@ -6,12 +6,12 @@
 
 namespace symrace {
 
-const bool internal::has_heavy_fence =
+const bool internal::kHasHeavyFence =
     syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
 
 void heavy_fence() {
   full_fence();
-  if (internal::has_heavy_fence) {
+  if (internal::kHasHeavyFence) {
     syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
   }
 }

@@ -25,11 +25,11 @@ inline void full_fence() {
 
 namespace internal {
 // Whether this process is registered with membarrier. Known before main() begins.
-extern const bool has_heavy_fence;
+extern const bool kHasHeavyFence;
 }  // namespace internal
 
 inline void light_fence() {
-  if (internal::has_heavy_fence) [[likely]] {
+  if (internal::kHasHeavyFence) [[likely]] {
     std::atomic_signal_fence(std::memory_order_seq_cst);  // the compiler only
   } else {
     full_fence();
