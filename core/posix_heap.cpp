@@ -66,9 +66,15 @@ absl::StatusOr<std::unique_ptr<PosixHeap>> PosixHeap::create(std::int32_t ranks)
 
 PosixHeap::PosixHeap(std::int32_t ranks, std::uint64_t slice_stride,
                      ipc::shared_memory_object object, ipc::mapped_region region)
-    : SymmetricHeap(ranks), object_(std::move(object)), region_(std::move(region)) {
-  base_ = static_cast<std::byte*>(region_.get_address());
-  slice_stride_ = slice_stride;
+    : SymmetricHeap(ranks),
+      object_(std::move(object)),
+      region_(std::move(region)),
+      slice_stride_(slice_stride) {
+  auto* slice = static_cast<std::byte*>(region_.get_address());
+  for (std::byte*& begin : slices_) {
+    begin = slice;
+    slice += slice_stride;
+  }
 }
 
 absl::Status PosixHeap::back(std::uint64_t slice_bytes) {
