@@ -19,8 +19,10 @@ struct RunRequest {
   const symrace::ProgramInfo* program = nullptr;
   symrace::Arguments arguments;
   emu::Options options;
-  bool is_direct = false;  // --engine direct: of `options`, the devices only
-  std::chrono::seconds direct_time_limit{60};
+  bool is_direct = false;                      // --engine direct: of `options`, the devices only
+  bool on_hardware = false;                    // -p a2a3: likewise
+  bool compares = false;                       // with the emulator's output, on hardware
+  std::chrono::seconds direct_time_limit{60};  // of either
   // "random", ...; "replay" with a token; "exhaustive" and "check-determinism" are ways to explore.
   std::string strategy = "random";
   std::string replay_token;  // empty: none
@@ -46,6 +48,9 @@ struct ListRequest {};
 // `a2a3sim costs`.
 struct CostsRequest {};
 
+// `a2a3sim devices`.
+struct DevicesRequest {};
+
 // `a2a3sim explain [SYMPTOM]`.
 struct ExplainRequest {
   std::string symptom;  // empty: all
@@ -56,7 +61,8 @@ struct TextRequest {
   std::string text;
 };
 
-using Request = std::variant<RunRequest, ListRequest, CostsRequest, ExplainRequest, TextRequest>;
+using Request = std::variant<RunRequest, ListRequest, CostsRequest, DevicesRequest, ExplainRequest,
+                             TextRequest>;
 
 // `words` without the command's own name. `own_program`: the program that is the command itself;
 // null for a2a3sim, where PROGRAM is a word. InvalidArgument has a message of one line.

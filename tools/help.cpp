@@ -53,6 +53,7 @@ Usage:
   a2a3sim list                     name the programs and the seeded bugs
   a2a3sim explain [SYMPTOM]        tell a documented symptom's cause and fix
   a2a3sim costs                    tell what operations cost in modelled time
+  a2a3sim devices                  tell which cards there are, for -p a2a3
   a2a3sim PROGRAM --help           tell what a program does, and its own flags
 
 Examples:
