@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <new>
 #include <utility>
@@ -17,9 +19,10 @@ struct Current {
 };
 thread_local Current current;
 
+// Without a destructor, since a thread's objects end before the static ones that may still call us.
 struct LastError {
-  std::string text;      // empty: none
-  std::string returned;  // by aclGetRecentErrMsg
+  char text[1024];      // empty: none
+  char returned[1024];  // by aclGetRecentErrMsg
 };
 thread_local LastError last_error;
 
@@ -54,7 +57,9 @@ bool Runtime::begin(const char* function) {
 }
 
 aclError Runtime::fail(const char* function, const CallError& error) {
-  if (error.code != ACL_SUCCESS) last_error.text = absl::StrCat(function, ": ", error.text);
+  if (error.code != ACL_SUCCESS) {
+    std::snprintf(last_error.text, sizeof last_error.text, "%s: %s", function, error.text.c_str());
+  }
   if (error.misuse) record(function, error.text);
   return error.code;
 }
@@ -193,8 +198,9 @@ void Runtime::release_device(std::int32_t id, const char* reason) {
 const char* Runtime::take_last_error(const char* function) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (begin(function)) return nullptr;
-  last_error.returned = std::exchange(last_error.text, {});
-  return last_error.returned.empty() ? nullptr : last_error.returned.c_str();
+  std::memcpy(last_error.returned, last_error.text, sizeof last_error.text);
+  last_error.text[0] = '\0';
+  return last_error.returned[0] == '\0' ? nullptr : last_error.returned;
 }
 
 void Runtime::reset(const char* settings) {

@@ -198,7 +198,7 @@ TEST_CASE("freed memory is not used") {
 TEST_CASE("memory is not freed while a stream may use it") {
   start();
   void* memory = allocate(8);
-  const std::uint64_t host = 1;
+  static const std::uint64_t host = 1;  // outlives the stream
   aclrtStream stream = create_stream();
   REQUIRE(aclrtMemcpyAsync(memory, 8, &host, 8, ACL_MEMCPY_HOST_TO_DEVICE, stream) == ACL_SUCCESS);
   SUBCASE("before a synchronise") {

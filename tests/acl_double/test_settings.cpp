@@ -66,7 +66,7 @@ constexpr aclError kNullText = -1;
 struct Scene {
   void* memory = nullptr;
   aclrtStream stream = nullptr;
-  std::int32_t host = 0;
+  inline static std::int32_t host = 0;  // outlives the stream
 };
 
 aclError code_of(const char* text) { return text == nullptr ? kNullText : ACL_SUCCESS; }
