@@ -5,9 +5,9 @@ export ACL_DOUBLE_REPORT=$scratch/report ACL_DOUBLE_LOG=$scratch/log
 
 # on_double ARGUMENT...: also sees to it that the double has nothing to complain of.
 on_double() {
-  rm -f "$ACL_DOUBLE_REPORT" "$ACL_DOUBLE_LOG"
+  : >"$ACL_DOUBLE_LOG"
   run "$a2a3sim" "$@"
-  [ -e "$ACL_DOUBLE_REPORT" ] || fail "$ran: the double was not used"
+  [ -s "$ACL_DOUBLE_LOG" ] || fail "$ran: the double was not used"
   [ ! -s "$ACL_DOUBLE_REPORT" ] || fail "$ran: the double reports: $(<"$ACL_DOUBLE_REPORT")"
 }
 
@@ -33,7 +33,7 @@ done
 expect_equal "$out" "$(printf '17_moe_dispatch_combine · 4 ranks · a2a3\nOK')"
 for program in 05_remote_load_store 10_allreduce_ring; do
   for ((seed = 0; seed < 100; ++seed)); do
-    ACL_DOUBLE_SEED=$seed on_double -p a2a3 -d 0-2 "$program" --size 24
+    ACL_DOUBLE_SEED=$seed on_double -p a2a3 -d 0,1 "$program" --size 24
     expect_ok
   done
 done
@@ -80,7 +80,7 @@ expect_error '[a-z0-9_]+\.(h|cpp):[0-9]+: rank [01]: .*does not fit the on-core 
 
 # Every call that a run makes fails once, and all else is given back. How often a rank looks at a
 # cell is up to the machine, so that some of the last calls may not come.
-arguments=(-p a2a3 -d 0,1 11_allreduce_reveal --size 8 --calls 1)
+arguments=(-p a2a3 -d 0,1 05_remote_load_store --mode store)
 on_double "${arguments[@]}"
 expect_ok
 cp "$ACL_DOUBLE_LOG" "$scratch/calls"
@@ -98,7 +98,7 @@ while read -r count function; do
     expect_error "(.*: )?$function\(.*\) failed with 507018: .*"
   done
 done < <(sort "$scratch/calls" | uniq -c)
-[ "$failed" -gt 50 ] || fail "only $failed calls failed"
+[ "$failed" -gt 40 ] || fail "only $failed calls failed"
 ACL_DOUBLE_FAIL=aclFinalize:1 run "$a2a3sim" "${arguments[@]}"
 expect_error 'aclFinalize\(\) failed with 507899: .*'
 expect_equal "$(<"$ACL_DOUBLE_REPORT")" 'exit: expected aclFinalize before'  # which has failed
