@@ -46,7 +46,7 @@ class RankFabric : public Fabric {
   }
 
  private:
-  [[noreturn]] void leave(const Site& site) {
+  [[noreturn, gnu::noinline, gnu::cold]] void leave(const Site& site) {
     watch_.leave(rank_, last_failed_test_ ? *last_failed_test_ : DirectWait{.site = site});
   }
 
