@@ -11,6 +11,8 @@
 #include <system_error>
 #include <utility>
 
+#include "core/direct_fabric.h"
+#include "core/direct_waits.h"
 #include "core/error.h"
 #include "core/posix_heap.h"
 
@@ -42,17 +44,17 @@ std::int64_t index_in_window(const Window& window, std::uint64_t offset) {
   return static_cast<std::int64_t>((offset - window.offset) / sizeof(std::int32_t));
 }
 
-DirectResult::Outcome outcome_of(DirectWaits::End end) {
+DirectResult::Outcome outcome_of(RunWatch::End end) {
   switch (end) {
-    case DirectWaits::End::kFinished:
+    case RunWatch::End::kFinished:
       break;
-    case DirectWaits::End::kDeadlock:
+    case RunWatch::End::kDeadlock:
       return DirectResult::Outcome::kDeadlock;
-    case DirectWaits::End::kTimeLimit:
+    case RunWatch::End::kTimeLimit:
       return DirectResult::Outcome::kTimeLimit;
-    case DirectWaits::End::kError:
+    case RunWatch::End::kError:
       return DirectResult::Outcome::kError;
-    case DirectWaits::End::kInterrupted:
+    case RunWatch::End::kInterrupted:
       return DirectResult::Outcome::kInterrupted;
   }
   return DirectResult::Outcome::kOk;
@@ -63,36 +65,42 @@ DirectResult::Outcome outcome_of(DirectWaits::End end) {
 absl::StatusOr<std::unique_ptr<DirectEngine>> DirectEngine::create(Program& program,
                                                                    std::int32_t ranks,
                                                                    DirectOptions options) {
-  absl::StatusOr<std::unique_ptr<PosixHeap>> heap =
+  absl::StatusOr<std::unique_ptr<PosixHeap>> created =
       PosixHeap::create(ranks, options.heap, "direct");
-  if (!heap.ok()) return heap.status();
+  if (!created.ok()) return created.status();
+  PosixHeap& heap = **created;
+  auto waits = std::make_unique<DirectWaits>(heap);
+  DirectWaits& common = *waits;
   std::unique_ptr<DirectEngine> engine(
-      new DirectEngine(program, *std::move(heap), std::move(options)));
-  if (absl::Status started = engine->start_threads(); !started.ok()) return started;
+      new DirectEngine(program, *std::move(created), std::move(waits), std::move(options)));
+  const bool oversubscribed = ranks > cores();
+  absl::Status started = engine->start([&](std::int32_t rank) {
+    return std::make_unique<DirectFabric>(rank, heap, common, oversubscribed);
+  });
+  if (!started.ok()) return started;
   return engine;
 }
 
 DirectEngine::DirectEngine(Program& program, std::unique_ptr<SymmetricHeap> heap,
-                           DirectOptions options)
+                           std::unique_ptr<RunWatch> watch, DirectOptions options)
     : program_(program),
       heap_(std::move(heap)),
+      watch_(std::move(watch)),
       options_(std::move(options)),
-      host_(*heap_),
-      waits_(*heap_) {
-  const std::int32_t ranks = heap_->ranks();
-  const bool oversubscribed = ranks > cores();
-  for (std::int32_t rank = 0; rank < ranks; ++rank) {
-    Rank& created = ranks_.emplace_back(rank, *heap_, waits_, oversubscribed);
+      host_(*heap_) {}
+
+absl::Status DirectEngine::start(
+    const std::function<std::unique_ptr<RankFabric>(std::int32_t rank)>& make_fabric) {
+  for (std::int32_t rank = 0; rank < heap_->ranks(); ++rank) {
+    Rank& created = ranks_.emplace_back();
+    created.fabric = make_fabric(rank);
     created.context.rank = rank;
-    created.context.world_size = ranks;
+    created.context.world_size = heap_->ranks();
     created.context.device =
         options_.devices.empty() ? rank : options_.devices[static_cast<std::size_t>(rank)];
-    created.context.fabric = &created.fabric;
+    created.context.fabric = created.fabric.get();
     created.context.tiles = &created.tiles;
   }
-}
-
-absl::Status DirectEngine::start_threads() {
   try {
     for (Rank& rank : ranks_) {
       threads_.emplace_back([this, &rank] { serve(rank); });
@@ -115,20 +123,44 @@ void DirectEngine::Rank::give(Order what) {
     const std::lock_guard lock(mutex);
     order = what;
   }
-  ordered.notify_one();
+  changed.notify_one();
+}
+
+void DirectEngine::on_rank(std::int32_t rank, const std::function<void()>& task) {
+  Rank& served = ranks_[static_cast<std::size_t>(rank)];
+  served.task = &task;
+  served.give(Rank::Order::kTask);
+  std::unique_lock lock(served.mutex);
+  served.changed.wait(lock, [&] { return served.task == nullptr; });
 }
 
 void DirectEngine::serve(Rank& rank) {
   if (options_.pins_ranks) stay_on_core(rank.context.rank);
   while (true) {
+    Rank::Order order = Rank::Order::kNone;
     {
       std::unique_lock lock(rank.mutex);
-      rank.ordered.wait(lock, [&] { return rank.order != Rank::Order::kNone; });
-      if (rank.order == Rank::Order::kLeave) return;
-      rank.order = Rank::Order::kNone;
+      rank.changed.wait(lock, [&] { return rank.order != Rank::Order::kNone; });
+      order = std::exchange(rank.order, Rank::Order::kNone);
     }
-    run_kernel(rank);
-    waits_.finish(rank.context.rank, !rank.error.empty());
+    switch (order) {
+      case Rank::Order::kNone:
+        break;
+      case Rank::Order::kLeave:
+        return;
+      case Rank::Order::kRun:
+        run_kernel(rank);
+        watch_->finish(rank.context.rank, !rank.error.empty());
+        break;
+      case Rank::Order::kTask:
+        (*rank.task)();
+        {
+          const std::lock_guard lock(rank.mutex);
+          rank.task = nullptr;
+        }
+        rank.changed.notify_one();
+        break;
+    }
   }
 }
 
@@ -136,27 +168,31 @@ void DirectEngine::run_kernel(Rank& rank) {
   internal::current_rank_pointer = &rank.context;
   try {
     host_.task(rank.context.rank).run();
-  } catch (const DirectCancelled&) {  // what it was in is known to waits_
+    rank.fabric->end();
+  } catch (const DirectCancelled&) {  // what it was in is known to watch_
   } catch (const KernelError& error) {
     rank.error = error.what();
   } catch (const std::exception& error) {
     // In a run that is over, the kernel may only have turned the end into an exception of its own.
-    if (!waits_.is_over()) {
+    if (!watch_->is_over()) {
       rank.error = absl::StrCat("rank ", rank.context.rank, ": the kernel threw: ", error.what());
     }
   } catch (...) {
-    if (!waits_.is_over()) {
+    if (!watch_->is_over()) {
       rank.error = absl::StrCat("rank ", rank.context.rank, ": the kernel threw");
     }
   }
   internal::current_rank_pointer = nullptr;
 }
 
-std::string DirectEngine::prepare() {
-  for (std::int32_t rank = 0; written_bytes_ != 0 && rank < heap_->ranks(); ++rank) {
-    std::memset(heap_->address(rank, 0), 0, written_bytes_);
+absl::Status DirectEngine::clear_windows(std::uint64_t written_bytes) {
+  for (std::int32_t rank = 0; written_bytes != 0 && rank < heap_->ranks(); ++rank) {
+    std::memset(heap_->address(rank, 0), 0, written_bytes);
   }
-  written_bytes_ = 0;
+  return absl::OkStatus();
+}
+
+std::string DirectEngine::prepare() {
   host_.begin_schedule();
   try {
     program_.orchestrate(host_);
@@ -166,15 +202,18 @@ std::string DirectEngine::prepare() {
   if (absl::Status status = host_.check_dispatches(); !status.ok()) {
     return std::string(status.message());
   }
+  if (absl::Status status = clear_windows(std::exchange(written_bytes_, 0)); !status.ok()) {
+    return std::string(status.message());
+  }
   written_bytes_ = heap_->used_bytes();
   heap_->list_windows(host_.windows(), host_.window_count());
   for (Rank& rank : ranks_) {
     rank.context.in_core_group = false;
     rank.context.deferred_gets = 0;
-    rank.fabric.begin();
+    rank.fabric->begin();
     rank.error.clear();
   }
-  waits_.begin();
+  watch_->begin();
   return "";
 }
 
@@ -185,11 +224,11 @@ DirectResult DirectEngine::run() {
     result.outcome = DirectResult::Outcome::kError;
     return result;
   }
-  const DirectWaits::Clock::time_point deadline =
-      options_.time_limit.count() != 0 ? DirectWaits::Clock::now() + options_.time_limit
-                                       : DirectWaits::kNever;
+  const RunWatch::Clock::time_point deadline = options_.time_limit.count() != 0
+                                                   ? RunWatch::Clock::now() + options_.time_limit
+                                                   : RunWatch::kNever;
   for (Rank& rank : ranks_) rank.give(Rank::Order::kRun);
-  result.outcome = outcome_of(waits_.await_all(deadline, options_.interrupt));
+  result.outcome = outcome_of(watch_->await_all(deadline, options_.interrupt));
 
   if (result.outcome == DirectResult::Outcome::kError) {
     // Of several, not the first by the clock, which would be chance.
@@ -219,7 +258,7 @@ void DirectEngine::describe_stuck(DirectResult& result) {
   std::map<std::pair<std::int32_t, std::uint64_t>, Kinds> kinds;  // of a rank's cell
   for (const Rank& rank : ranks_) {
     const std::int32_t me = rank.context.rank;
-    for (const SignalRecord::Entry& entry : rank.fabric.signals().entries()) {
+    for (const SignalRecord::Entry& entry : rank.fabric->signals().entries()) {
       result.signals.push_back({me, entry.target, entry.window->name,
                                 index_in_window(*entry.window, entry.offset), entry.where,
                                 entry.count});
@@ -227,11 +266,11 @@ void DirectEngine::describe_stuck(DirectResult& result) {
       on_cell.adds = on_cell.adds || entry.op == pld::NotifyOp::AtomicAdd;
       on_cell.sets = on_cell.sets || entry.op == pld::NotifyOp::Set;
     }
-    result.has_all_signals = result.has_all_signals && rank.fabric.signals().is_complete();
+    result.has_all_signals = result.has_all_signals && rank.fabric->signals().is_complete();
   }
   for (const Rank& rank : ranks_) {
     const std::int32_t me = rank.context.rank;
-    const std::optional<DirectWait>& wait = waits_.left_in(me);
+    const std::optional<DirectWait>& wait = watch_->left_in(me);
     if (!wait) continue;
     StuckRank stuck;
     stuck.rank = me;
@@ -243,7 +282,7 @@ void DirectEngine::describe_stuck(DirectResult& result) {
       stuck.window = cell.window->name;
       stuck.cell = index_in_window(*cell.window, cell.offset);
       stuck.expected = wait->expected;
-      stuck.actual = waits_.cell(me, cell);
+      stuck.actual = watch_->cell(me, cell);
       stuck.cmp = wait->cmp;
       const auto on_cell = kinds.find({me, cell.offset});
       stuck.count_lost = on_cell != kinds.end() && on_cell->second.adds && on_cell->second.sets;

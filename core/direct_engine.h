@@ -11,18 +11,20 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "core/direct_fabric.h"
 #include "core/heap.h"
 #include "core/host.h"
 #include "core/named_heap.h"
 #include "core/program.h"
 #include "core/rank_context.h"
+#include "core/rank_fabric.h"
+#include "core/run_watch.h"
 #include "core/stuck_rank.h"
 
 namespace symrace {
@@ -65,34 +67,45 @@ class DirectEngine {
   // AlreadyExists when the heap's name is taken.
   static absl::StatusOr<std::unique_ptr<DirectEngine>> create(Program& program, std::int32_t ranks,
                                                               DirectOptions options = {});
-  ~DirectEngine();
+  virtual ~DirectEngine();
+  DirectEngine(const DirectEngine&) = delete;
+  DirectEngine& operator=(const DirectEngine&) = delete;
 
   // Once through the program, on zeroed windows. May be called again and again.
   DirectResult run();
 
   SymmetricHeap& heap() { return *heap_; }
 
+ protected:
+  // For ranks of another kind: on `heap`, with a fabric each that `watch` knows.
+  DirectEngine(Program& program, std::unique_ptr<SymmetricHeap> heap,
+               std::unique_ptr<RunWatch> watch, DirectOptions options);
+  absl::Status start(
+      const std::function<std::unique_ptr<RankFabric>(std::int32_t rank)>& make_fabric);
+  // Calls `task` on the thread of a rank that is in no run; returns when it has returned.
+  void on_rank(std::int32_t rank, const std::function<void()>& task);
+  // Before each run, when its windows are known: makes them usable and zero. The last run may have
+  // written the first `written_bytes` of each slice.
+  virtual absl::Status clear_windows(std::uint64_t written_bytes);
+
  private:
   // A rank's own lines of memory.
   struct alignas(128) Rank {
-    Rank(std::int32_t rank, SymmetricHeap& heap, DirectWaits& waits, bool oversubscribed)
-        : fabric(rank, heap, waits, oversubscribed) {}
     RankContext context;
     TilePool tiles;
-    DirectFabric fabric;
+    std::unique_ptr<RankFabric> fabric;
     std::string error;  // one line; empty: none
 
     // To start it. Each rank has its own: through a common one, a rank that is done with a run
     // would come before one that is yet to start, and ThreadSanitizer would miss their races.
-    enum class Order : std::uint8_t { kNone, kRun, kLeave };
+    enum class Order : std::uint8_t { kNone, kRun, kTask, kLeave };
     std::mutex mutex;
-    std::condition_variable ordered;
+    std::condition_variable changed;
     Order order = Order::kNone;
+    const std::function<void()>* task = nullptr;  // of kTask; null when it is done
     void give(Order what);
   };
 
-  DirectEngine(Program& program, std::unique_ptr<SymmetricHeap> heap, DirectOptions options);
-  absl::Status start_threads();
   void serve(Rank& rank);
   void run_kernel(Rank& rank);
   std::string prepare();  // an error, or ""
@@ -100,12 +113,12 @@ class DirectEngine {
 
   Program& program_;
   std::unique_ptr<SymmetricHeap> heap_;
+  std::unique_ptr<RunWatch> watch_;
   DirectOptions options_;
   pld::Host host_;
-  DirectWaits waits_;
   std::deque<Rank> ranks_;
-  std::uint64_t written_bytes_ = 0;  // of each slice, by the last run
-  std::vector<std::thread> threads_;
+  std::uint64_t written_bytes_ = 0;   // of each slice, by the last run
+  std::vector<std::thread> threads_;  // one a rank, or fewer when the others could not be had
 };
 
 }  // namespace symrace

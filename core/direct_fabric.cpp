@@ -43,19 +43,13 @@ bool compares(const std::int32_t* cell, std::int32_t expected, pld::WaitCmp cmp)
 }  // namespace
 
 void DirectFabric::begin() {
-  signals_.begin();
+  RankFabric::begin();
   failed_tests_ = 0;
-  last_failed_test_.reset();
-}
-
-void DirectFabric::leave(const Site& site) {
-  // A polling loop is told by what it polls.
-  waits_.leave(rank_, last_failed_test_ ? *last_failed_test_ : DirectWait{.site = site});
 }
 
 void DirectFabric::load(const WindowRegion& from, TileBlock& to, const Site& site) {
   check(site);
-  copy_rows(to.bytes(), from.extent.row_bytes, address(rank_, from.offset), from.extent.stride,
+  copy_rows(to.bytes(), from.extent.row_bytes, address(rank(), from.offset), from.extent.stride,
             from.extent.rows, from.extent.row_bytes);
 }
 
@@ -75,7 +69,7 @@ void DirectFabric::write(std::int32_t target, const WindowRegion& to, const std:
 void DirectFabric::store(const TileRef& from, const WindowRegion& to, pld::AtomicType atomic,
                          const Site& site) {
   check(site);
-  write(rank_, to, from->bytes(), to.extent.row_bytes, atomic);
+  write(rank(), to, from->bytes(), to.extent.row_bytes, atomic);
 }
 
 void DirectFabric::remote_load(std::int32_t peer, const WindowRegion& from, const TileRef& to,
@@ -101,9 +95,9 @@ void DirectFabric::put(std::int32_t peer, const WindowRegion& to, const LocalReg
     write(peer, to, from.memory.data, from.memory.extent.stride, atomic);
     return;
   }
-  const std::byte* source = address(rank_, from.window->offset);
+  const std::byte* source = address(rank(), from.window->offset);
   const std::int64_t stride = from.window->extent.stride;
-  if (peer == rank_ && overlaps(*from.window, to)) [[unlikely]] {
+  if (peer == rank() && overlaps(*from.window, to)) [[unlikely]] {
     std::vector<std::byte> staging(static_cast<std::size_t>(to.extent.bytes()));
     copy_rows(staging.data(), to.extent.row_bytes, source, stride, to.extent.rows,
               to.extent.row_bytes);
@@ -117,13 +111,13 @@ void DirectFabric::get(const LocalRegion& to, std::int32_t peer, const WindowReg
                        const Chunking& chunking, const Site& site) {
   if (to.window != nullptr) {
     // To oneself, a get is a put.
-    if (peer == rank_) [[unlikely]] {
+    if (peer == rank()) [[unlikely]] {
       put(peer, *to.window, {.window = &from, .memory = {}, .keep_alive = {}},
           pld::AtomicType::None_, chunking, site);
       return;
     }
     check(site);
-    write(rank_, *to.window, address(peer, from.offset), from.extent.stride,
+    write(rank(), *to.window, address(peer, from.offset), from.extent.stride,
           pld::AtomicType::None_);
     return;
   }
@@ -146,18 +140,18 @@ void DirectFabric::notify(std::int32_t peer, const Cell& cell, std::int32_t valu
   }
   light_fence();  // before the look at who waits
   waits_.signalled(peer, target);
-  signals_.sent(peer, cell, op, site.where);
+  signal_sent(peer, cell, op, site);
 }
 
 void DirectFabric::wait(const Cell& cell, std::int32_t expected, pld::WaitCmp cmp,
                         const Site& site) {
-  if (compares(cell_of(rank_, cell), expected, cmp)) return;
+  if (compares(cell_of(rank(), cell), expected, cmp)) return;
   wait_longer({.site = site, .on_cell = true, .cell = cell, .expected = expected, .cmp = cmp});
 }
 
 void DirectFabric::wait_longer(const DirectWait& wait) {
   heap_.note_signal(*wait.cell.window);
-  const std::int32_t* cell = cell_of(rank_, wait.cell);
+  const std::int32_t* cell = cell_of(rank(), wait.cell);
   const int rounds = oversubscribed_ ? kFewRounds : kRounds;
   const int looks = oversubscribed_ ? kFewLooks : kLooks;
   for (int round = 0; round < rounds; ++round) {
@@ -168,19 +162,17 @@ void DirectFabric::wait_longer(const DirectWait& wait) {
     }
     std::this_thread::yield();
   }
-  waits_.block(rank_, wait);
+  waits_.block(rank(), wait);
 }
 
 bool DirectFabric::test(const Cell& cell, std::int32_t expected, pld::WaitCmp cmp,
                         const Site& site) {
-  if (compares(cell_of(rank_, cell), expected, cmp)) {
+  if (compares(cell_of(rank(), cell), expected, cmp)) {
     failed_tests_ = 0;
     return true;
   }
   heap_.note_signal(*cell.window);
-  last_failed_test_ = {
-      .site = site, .on_cell = true, .cell = cell, .expected = expected, .cmp = cmp};
-  check(site);
+  test_failed({.site = site, .on_cell = true, .cell = cell, .expected = expected, .cmp = cmp});
   if (oversubscribed_ || ++failed_tests_ > kPatientTests) {
     std::this_thread::yield();
   } else {
@@ -196,7 +188,7 @@ void DirectFabric::fence(const Site& site) {
 
 void DirectFabric::add_to_own_cell(const Cell& cell, std::int32_t delta, const Site& site) {
   check(site);
-  std::int32_t* target = cell_of(rank_, cell);
+  std::int32_t* target = cell_of(rank(), cell);
   std::atomic_ref(*target).fetch_add(delta, std::memory_order_acq_rel);
 }
 

@@ -9,24 +9,22 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 
 #include "core/direct_waits.h"
 #include "core/fabric.h"
 #include "core/heap.h"
-#include "core/signal_record.h"
+#include "core/rank_fabric.h"
 
 namespace symrace {
 
-class DirectFabric final : public Fabric {
+// On lines of memory of its own: a rank's neighbours write theirs all the time.
+class alignas(128) DirectFabric final : public RankFabric {
  public:
   // `oversubscribed`: there are more ranks than cores, so that a rank that waits should make room.
   DirectFabric(std::int32_t rank, SymmetricHeap& heap, DirectWaits& waits, bool oversubscribed)
-      : rank_(rank), heap_(heap), waits_(waits), oversubscribed_(oversubscribed) {}
+      : RankFabric(rank, waits), heap_(heap), waits_(waits), oversubscribed_(oversubscribed) {}
 
-  // Before each run.
-  void begin();
-  const SignalRecord& signals() const { return signals_; }
+  void begin() override;
 
   void load(const WindowRegion& from, TileBlock& to, const Site& site) override;
   void store(const TileRef& from, const WindowRegion& to, pld::AtomicType atomic,
@@ -45,9 +43,6 @@ class DirectFabric final : public Fabric {
   bool test(const Cell& cell, std::int32_t expected, pld::WaitCmp cmp, const Site& site) override;
   void fence(const Site& site) override;
   void add_to_own_cell(const Cell& cell, std::int32_t delta, const Site& site) override;
-  // Nothing is ever deferred.
-  void use(TileBlock&, const Site&) override {}
-  void use_private_memory(const Site&) override {}
 
  private:
   std::byte* address(std::int32_t rank, std::uint64_t offset) const {
@@ -56,23 +51,14 @@ class DirectFabric final : public Fabric {
   std::int32_t* cell_of(std::int32_t rank, const Cell& cell) const {
     return reinterpret_cast<std::int32_t*>(address(rank, cell.offset));
   }
-  // For every op: a run that is over ends its ranks.
-  void check(const Site& site) {
-    if (waits_.is_over()) [[unlikely]]
-      leave(site);
-  }
-  [[noreturn]] void leave(const Site& site);
   void write(std::int32_t target, const WindowRegion& to, const std::byte* from,
              std::int64_t from_stride, pld::AtomicType atomic);
   void wait_longer(const DirectWait& wait);
 
-  std::int32_t rank_;
   SymmetricHeap& heap_;
   DirectWaits& waits_;
   bool oversubscribed_;
-  SignalRecord signals_;
   std::uint32_t failed_tests_ = 0;  // in a row
-  std::optional<DirectWait> last_failed_test_;
 };
 
 }  // namespace symrace

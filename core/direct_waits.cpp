@@ -1,28 +1,11 @@
 #include "core/direct_waits.h"
 
-#include <algorithm>
-
 #include "core/asymmetric_fence.h"
 
 namespace symrace {
-namespace {
-
-// A signal handler can only set a flag, so somebody has to look.
-constexpr std::chrono::milliseconds kLookForInterrupt{10};
-
-}  // namespace
 
 DirectWaits::DirectWaits(SymmetricHeap& heap)
-    : heap_(heap), seats_(static_cast<std::size_t>(heap.ranks())) {}
-
-void DirectWaits::begin() {
-  const std::lock_guard lock(mutex_);
-  for (Seat& seat : seats_) seat.left_in.reset();
-  over_.store(false, std::memory_order_relaxed);
-  blocked_ = 0;
-  finished_ = 0;
-  end_ = End::kFinished;
-}
+    : RunWatch(heap.ranks()), heap_(heap), seats_(static_cast<std::size_t>(heap.ranks())) {}
 
 std::int32_t DirectWaits::cell(std::int32_t rank, const Cell& cell) const {
   return std::atomic_ref(*address(rank, cell)).load(std::memory_order_seq_cst);
@@ -32,17 +15,12 @@ bool DirectWaits::holds(std::int32_t rank, const DirectWait& wait) const {
   return pld::compare(wait.cmp, cell(rank, wait.cell), wait.expected);
 }
 
-void DirectWaits::leave(std::int32_t rank, const DirectWait& last) {
-  seats_[static_cast<std::size_t>(rank)].left_in = last;
-  throw DirectCancelled{};
-}
-
 void DirectWaits::block(std::int32_t rank, const DirectWait& wait) {
   Seat& seat = seats_[static_cast<std::size_t>(rank)];
   // A woken rank looks again: the cell may have been signalled once more since.
   while (true) {
     {
-      const std::lock_guard lock(mutex_);
+      const std::lock_guard lock(mutex());
       if (is_over()) break;
       seat.waits_for.store(address(rank, wait.cell), std::memory_order_release);
       heavy_fence();
@@ -65,7 +43,7 @@ void DirectWaits::block(std::int32_t rank, const DirectWait& wait) {
 void DirectWaits::wake(std::int32_t rank, const std::int32_t* cell) {
   Seat& seat = seats_[static_cast<std::size_t>(rank)];
   {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(mutex());
     // By now it may have seen the signal itself, and may wait for something else.
     if (!seat.is_blocked || address(rank, seat.wait.cell) != cell || !holds(rank, seat.wait)) {
       return;
@@ -84,9 +62,7 @@ void DirectWaits::unblock(Seat& seat) {
   seat.woken.exchange(1, std::memory_order_seq_cst);
 }
 
-void DirectWaits::end(End end) {
-  if (end_ == End::kFinished || end == End::kError) end_ = end;
-  over_.store(true, std::memory_order_relaxed);
+void DirectWaits::release_all() {
   for (Seat& seat : seats_) {
     if (!seat.is_blocked) continue;
     unblock(seat);
@@ -94,14 +70,17 @@ void DirectWaits::end(End end) {
   }
 }
 
+void DirectWaits::forget(std::int32_t rank) {
+  seats_[static_cast<std::size_t>(rank)].waits_for.store(nullptr, std::memory_order_relaxed);
+}
+
 // When every unfinished rank is blocked, nobody is left to change a cell: a notifier finishes its
 // notify, waking included, before it blocks or ends.
 void DirectWaits::look_for_deadlock() {
-  const auto ranks = static_cast<std::int32_t>(seats_.size());
-  if (blocked_ == 0 || blocked_ + finished_ != ranks) return;
+  if (blocked_ == 0 || blocked_ + finished() != ranks()) return;
   // Data written over a cell wake nobody, but hold.
   bool some_hold = false;
-  for (std::int32_t rank = 0; rank < ranks; ++rank) {
+  for (std::int32_t rank = 0; rank < ranks(); ++rank) {
     Seat& seat = seats_[static_cast<std::size_t>(rank)];
     if (!seat.is_blocked || !holds(rank, seat.wait)) continue;
     unblock(seat);
@@ -109,39 +88,6 @@ void DirectWaits::look_for_deadlock() {
     some_hold = true;
   }
   if (!some_hold) end(End::kDeadlock);
-}
-
-void DirectWaits::finish(std::int32_t rank, bool error) {
-  const std::lock_guard lock(mutex_);
-  if (error) end(End::kError);
-  // Whatever a kernel did with the end of its run, it has ended.
-  seats_[static_cast<std::size_t>(rank)].waits_for.store(nullptr, std::memory_order_relaxed);
-  ++finished_;
-  if (finished_ == heap_.ranks()) {
-    all_finished_.notify_one();
-  } else {
-    look_for_deadlock();
-  }
-}
-
-DirectWaits::End DirectWaits::await_all(Clock::time_point deadline,
-                                        const std::atomic<bool>* interrupt) {
-  std::unique_lock lock(mutex_);
-  const auto all = [this] { return finished_ == heap_.ranks(); };
-  while (!all()) {
-    const Clock::time_point now = Clock::now();
-    if (is_over() || (deadline == kNever && interrupt == nullptr)) {
-      all_finished_.wait(lock, all);
-    } else if (interrupt != nullptr && interrupt->load(std::memory_order_relaxed)) {
-      end(End::kInterrupted);
-    } else if (now >= deadline) {
-      end(End::kTimeLimit);
-    } else {
-      all_finished_.wait_until(
-          lock, interrupt == nullptr ? deadline : std::min(deadline, now + kLookForInterrupt));
-    }
-  }
-  return end_;
 }
 
 }  // namespace symrace

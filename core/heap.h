@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <span>
+#include <vector>
 
 #include "core/region.h"
 
@@ -19,7 +20,8 @@ inline constexpr std::uint64_t kWindowFloorBytes = 4096;
 
 class SymmetricHeap {
  public:
-  explicit SymmetricHeap(std::int32_t ranks) : ranks_(ranks) {}
+  explicit SymmetricHeap(std::int32_t ranks)
+      : slices_(static_cast<std::size_t>(ranks)), ranks_(ranks) {}
   SymmetricHeap(const SymmetricHeap&) = delete;
   SymmetricHeap& operator=(const SymmetricHeap&) = delete;
   virtual ~SymmetricHeap() = default;
@@ -55,7 +57,7 @@ class SymmetricHeap {
 
   // Where the bytes are: host memory for PosixHeap, a device pointer for a hardware heap.
   std::byte* address(std::int32_t rank, std::uint64_t offset) const {
-    return base_ + static_cast<std::uint64_t>(rank) * slice_stride_ + offset;
+    return slices_[static_cast<std::size_t>(rank)] + offset;
   }
 
  protected:
@@ -67,8 +69,8 @@ class SymmetricHeap {
                           std::span<std::byte> to) const = 0;
   virtual void mark_signal(const Window& /*window*/) {}
 
-  std::byte* base_ = nullptr;
-  std::uint64_t slice_stride_ = 0;
+  // Where each rank's slice begins: the backend's to set.
+  std::vector<std::byte*> slices_;
   bool is_named_ = false;
 
  private:

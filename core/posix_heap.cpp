@@ -122,9 +122,13 @@ PosixHeap::PosixHeap(std::int32_t ranks, std::uint64_t slice_stride,
     : SymmetricHeap(ranks),
       object_(std::move(object)),
       region_(std::move(region)),
-      header_bytes_(header_bytes) {
-  base_ = static_cast<std::byte*>(region_.get_address()) + header_bytes;
-  slice_stride_ = slice_stride;
+      header_bytes_(header_bytes),
+      slice_stride_(slice_stride) {
+  auto* slice = static_cast<std::byte*>(region_.get_address()) + header_bytes;
+  for (std::byte*& begin : slices_) {
+    begin = slice;
+    slice += slice_stride;
+  }
 }
 
 PosixHeap::~PosixHeap() {

@@ -50,6 +50,7 @@ class PosixHeap final : public SymmetricHeap {
   boost::interprocess::shared_memory_object object_;
   boost::interprocess::mapped_region region_;
   std::uint64_t header_bytes_;  // in front of the first slice
+  std::uint64_t slice_stride_;
   std::uint64_t slice_backed_ = 0;
   std::optional<HeapHeaderWriter> header_;  // of a named heap
 };

@@ -43,6 +43,8 @@ class Program {
   virtual bool matches() const = 0;
   // A row for each rank whose output differs; empty when matches().
   virtual std::vector<Mismatch> mismatches() const = 0;
+  // Takes the outputs of the schedule that just ended for the golden of later ones.
+  virtual void expect_outputs() {}
 };
 
 // A flag of one program, beside --size and --dtype which all have.

@@ -51,6 +51,7 @@ class RowProgram : public symrace::Program {
   void orchestrate(pld::Host& host) final;
   bool matches() const final;
   std::vector<symrace::Mismatch> mismatches() const final;
+  void expect_outputs() final { expect(y_); }
 
  protected:
   // Allocates windows and dispatches; called by orchestrate() with y reset.

@@ -9,6 +9,7 @@
 #include "kernels/programs.h"
 #include "tools/command_line.h"
 #include "tools/costs_command.h"
+#include "tools/devices_command.h"
 #include "tools/explain_command.h"
 #include "tools/heap_command.h"
 #include "tools/list_command.h"
@@ -31,6 +32,10 @@ absl::StatusOr<int> run(const Request& request) {
     std::cout << text->text;
   } else if (std::holds_alternative<CostsRequest>(request)) {
     print_costs(std::cout);
+  } else if (std::holds_alternative<DevicesRequest>(request)) {
+    const absl::StatusOr<std::string> devices = devices_text();
+    if (!devices.ok()) return devices.status();
+    std::cout << *devices;
   } else {
     list_programs(std::cout);
   }

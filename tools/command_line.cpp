@@ -20,11 +20,12 @@ namespace {
 constexpr std::string_view kList = "list";
 constexpr std::string_view kExplain = "explain";
 constexpr std::string_view kCosts = "costs";
+constexpr std::string_view kDevices = "devices";
 constexpr std::string_view kHeap = "heap";
 
 const symrace::ProgramInfo& find_program(std::string_view name) {
   if (const symrace::ProgramInfo* found = kernels::find_program(name)) return *found;
-  std::vector<std::string_view> names = {kList, kExplain, kCosts, kHeap};
+  std::vector<std::string_view> names = {kList, kExplain, kCosts, kDevices, kHeap};
   for (const symrace::ProgramInfo* program : kernels::programs()) names.push_back(program->name);
   throw UsageError("unknown program '", name, "'",
                    did_you_mean(name, names, "; expected one that 'a2a3sim list' names"));
@@ -124,19 +125,34 @@ std::chrono::seconds read_time_limit(const Flags& flags) {
       parse_integer<std::int64_t>("--time-limit", flags.value("--time-limit"), 1, 1000000));
 }
 
-// The direct engine has no schedule to choose, and keeps no record of one.
+void refuse_together(const Flags& flags, std::string_view what,
+                     std::initializer_list<const char*> others) {
+  for (const char* other : others) {
+    if (!flags.given(other)) continue;
+    throw UsageError(what, " and ", other, " exclude each other; expected one of them");
+  }
+}
+
+// The direct engine and the hardware have no schedule to choose, and keep no record of one.
 void read_engine(const Flags& flags, RunRequest& request) {
+  request.on_hardware =
+      flags.given("-p") && parse_choice("-p", flags.value("-p"), kPlatforms) == "a2a3";
+  if (request.on_hardware) refuse_together(flags, "-p a2a3", {"--engine", "--heap"});
+  request.compares = flags.given("--compare");
+  if (request.compares && !request.on_hardware) {
+    throw UsageError("--compare without -p a2a3; expected both");
+  }
   request.is_direct = flags.given("--engine") &&
                       parse_choice("--engine", flags.value("--engine"), kEngines) == "direct";
-  if (!request.is_direct) return;
+  if (!request.is_direct && !request.on_hardware) return;
   for (const char* emulator_only :
        {"--seed",  "--seeds",     "--fail-fast", "--strategy",  "--max-executions",
         "--jobs",  "--no-shrink", "--replay",    "--max-steps", "--model",
         "--burst", "--races",     "--vehicle",   "--timeline",  "--json",
         "--sarif", "--trace",     "--report",    "--clock",     "--costs"}) {
     if (!flags.given(emulator_only)) continue;
-    throw UsageError("--engine direct: it takes no ", emulator_only,
-                     ", which is the emulator's; expected one of them");
+    throw UsageError(request.on_hardware ? "-p a2a3" : "--engine direct", ": it takes no ",
+                     emulator_only, ", which is the emulator's; expected one of them");
   }
   if (flags.given("--time-limit")) request.direct_time_limit = read_time_limit(flags);
 }
@@ -153,14 +169,6 @@ std::string parse_strategy(const std::string& text) {
   const auto depth =
       parse_integer<std::uint32_t>("--strategy pct:D", text.substr(kPct.size()), 1, 1000);
   return std::string(kPct) + std::to_string(depth);
-}
-
-void refuse_together(const Flags& flags, std::string_view what,
-                     std::initializer_list<const char*> others) {
-  for (const char* other : others) {
-    if (!flags.given(other)) continue;
-    throw UsageError(what, " and ", other, " exclude each other; expected one of them");
-  }
 }
 
 void read_clock_flags(const Flags& flags, emu::Options& options) {
@@ -313,11 +321,6 @@ std::string command_of(const Flags& flags, const RunRequest& request, bool is_ow
 
 RunRequest read_run(const Flags& flags, const symrace::ProgramInfo& program, bool is_own_command) {
   refuse_unknown(flags, program);
-  if (flags.given("-p") && parse_choice("-p", flags.value("-p"), kPlatforms) == "a2a3") {
-    throw UsageError(
-        "-p: a2a3, the hardware backend, needs the ACL runtime, which this build does not use; "
-        "expected a2a3sim");
-  }
   if (!flags.given("-d")) {
     throw UsageError("-d: missing; expected the devices to run on, as -d 0,1");
   }
@@ -334,7 +337,7 @@ RunRequest read_run(const Flags& flags, const symrace::ProgramInfo& program, boo
   read_data_flags(flags, program, request.arguments);
   read_engine_flags(flags, request.options);
   read_engine(flags, request);
-  if (!request.is_direct) {
+  if (!request.is_direct && !request.on_hardware) {
     read_schedule_flags(flags, request);
     read_clock_flags(flags, request.options);
   }
@@ -384,11 +387,18 @@ Request parse(const std::vector<std::string>& words, const symrace::ProgramInfo*
           "heap: flags stand before it; expected 'a2a3sim heap' and its own behind it");
     }
     if (engine.program() == kExplain) return parse_explain(words, engine);
-    if (engine.program().empty() || engine.program() == kList || engine.program() == kCosts) {
+    if (engine.program().empty() || engine.program() == kList || engine.program() == kCosts ||
+        engine.program() == kDevices) {
       if (engine.given("--help")) return TextRequest{engine.help()};
       if (engine.program() == kCosts) {
         if (words.size() > 1) throw UsageError("costs: takes no flags; expected 'a2a3sim costs'");
         return CostsRequest{};
+      }
+      if (engine.program() == kDevices) {
+        if (words.size() > 1) {
+          throw UsageError("devices: takes no flags; expected 'a2a3sim devices'");
+        }
+        return DevicesRequest{};
       }
       if (engine.program() == kList) {
         if (words.size() > 1) throw UsageError("list: takes no flags; expected 'a2a3sim list'");

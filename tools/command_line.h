@@ -20,8 +20,10 @@ struct RunRequest {
   const symrace::ProgramInfo* program = nullptr;
   symrace::Arguments arguments;
   emu::Options options;
-  bool is_direct = false;  // --engine direct: of `options`, the devices and the heap only
-  std::chrono::seconds direct_time_limit{60};
+  bool is_direct = false;    // --engine direct: of `options`, the devices and the heap only
+  bool on_hardware = false;  // -p a2a3: the devices only
+  bool compares = false;     // with the emulator's output, on hardware
+  std::chrono::seconds direct_time_limit{60};  // of either
   // "random", ...; "replay" with a token; "exhaustive" and "check-determinism" are ways to explore.
   std::string strategy = "random";
   std::string replay_token;  // empty: none
@@ -47,6 +49,9 @@ struct ListRequest {};
 // `a2a3sim costs`.
 struct CostsRequest {};
 
+// `a2a3sim devices`.
+struct DevicesRequest {};
+
 // `a2a3sim explain [SYMPTOM]`.
 struct ExplainRequest {
   std::string symptom;  // empty: all
@@ -57,8 +62,8 @@ struct TextRequest {
   std::string text;
 };
 
-using Request =
-    std::variant<RunRequest, ListRequest, CostsRequest, ExplainRequest, HeapRequest, TextRequest>;
+using Request = std::variant<RunRequest, ListRequest, CostsRequest, DevicesRequest, ExplainRequest,
+                             HeapRequest, TextRequest>;
 
 // `words` without the command's own name. `own_program`: the program that is the command itself;
 // null for a2a3sim, where PROGRAM is a word. InvalidArgument has a message of one line.

@@ -3,7 +3,6 @@
 #include <iostream>
 #include <memory>
 
-#include "core/direct_engine.h"
 #include "emu/diagnosis.h"
 #include "emu/stuck.h"
 #include "tools/interrupt.h"
@@ -40,11 +39,15 @@ absl::StatusOr<int> direct_command(const RunRequest& request) {
                                      .interrupt = &interrupt_flag(),
                                      .heap = request.options.heap});
   if (!engine.ok()) return engine.status();
-  const symrace::DirectResult result = (*engine)->run();
+  return report_direct(request, (*engine)->run(), "direct");
+}
+
+absl::StatusOr<int> report_direct(const RunRequest& request, const symrace::DirectResult& result,
+                                  std::string_view engine) {
   if (result.outcome == Outcome::kError) return absl::AbortedError(result.error);
 
   std::cout << request.program->name << " · " << request.arguments.ranks
-            << (request.arguments.ranks == 1 ? " rank" : " ranks") << " · direct\n";
+            << (request.arguments.ranks == 1 ? " rank" : " ranks") << " · " << engine << '\n';
   switch (result.outcome) {
     case Outcome::kInterrupted:
       std::cout << "interrupted\n";

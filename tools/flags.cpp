@@ -66,7 +66,10 @@ void Flags::add_engine_flags() {
   const char* devices = "Devices";
   add_value("-d", "IDS", devices, "device ids, as 0,1 or 0-7: rank r runs on the r-th (required)");
   add_value("-p", joined(kPlatforms).c_str(), devices,
-            "a2a3sim emulates; a2a3 is the hardware (default a2a3sim)");
+            "a2a3sim emulates; a2a3 runs on cards, by the ACL runtime (default a2a3sim)");
+  add_switch("--compare", devices,
+             "with -p a2a3: run the emulator on the same input first, and compare the outputs bit "
+             "for bit");
 
   const char* data = "Data";
   add_value("--size", "N", data, "elements of a rank's row (default: the program's)");
@@ -88,7 +91,8 @@ void Flags::add_engine_flags() {
   add_value("--max-executions", "N", schedules, "where exhaustive stops (default: at the end)");
   add_value("--time-limit", "SECONDS", schedules,
             "the same by time, between executions; with --engine\n"
-            "direct, after which a run counts as stuck (default 60)");
+            "direct or -p a2a3, after which a run counts as stuck\n"
+            "(default 60)");
   add_value("--jobs", "N", schedules,
             "threads that --seeds is spread over; what comes out is the same (default 1)");
   add_switch("--no-shrink", schedules,

@@ -54,6 +54,7 @@ Usage:
   a2a3sim explain [SYMPTOM]        tell a documented symptom's cause and fix
   a2a3sim costs                    tell what operations cost in modelled time
   a2a3sim heap list|show|rm        look at the heaps of runs with --heap
+  a2a3sim devices                  tell which cards there are, for -p a2a3
   a2a3sim PROGRAM --help           tell what a program does, and its own flags
 
 Examples:

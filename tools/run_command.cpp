@@ -17,6 +17,7 @@
 #include "tools/chrome_trace.h"
 #include "tools/direct_command.h"
 #include "tools/findings.h"
+#include "tools/hardware_command.h"
 #include "tools/html_report.h"
 #include "tools/interrupt.h"
 #include "tools/json_report.h"
@@ -177,6 +178,7 @@ absl::StatusOr<int> run_command(RunRequest request) {
   catch_interrupts();
   request.options.interrupt = &interrupt_flag();
   try {
+    if (request.on_hardware) return hardware_command(request);
     return request.is_direct ? direct_command(request) : run_checked(request);
   } catch (const std::bad_alloc&) {
     return absl::ResourceExhaustedError(

@@ -39,8 +39,6 @@ bad "--json: its value is missing; expected one before --timeline" -d 0,1 06_put
 bad "--timeline: takes no value; expected --timeline alone" -d 0,1 06_put_get --timeline=3
 
 # -p and -d.
-bad "-p: a2a3, the hardware backend, needs the ACL runtime, which this build does not use; \
-expected a2a3sim" -p a2a3 -d 0,1 06_put_get
 bad "-p: 'a3' is not one of a2a3sim, a2a3" -p a3 -d 0,1 06_put_get
 ids="expected distinct device ids, as 0,1 or 0-7"
 bad "-d: missing; expected the devices to run on, as -d 0,1" 06_put_get

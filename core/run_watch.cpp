@@ -1,0 +1,66 @@
+#include "core/run_watch.h"
+
+#include <algorithm>
+
+namespace symrace {
+namespace {
+
+// A signal handler can only set a flag, so somebody has to look.
+constexpr std::chrono::milliseconds kLookForInterrupt{10};
+
+}  // namespace
+
+RunWatch::RunWatch(std::int32_t ranks) : left_in_(static_cast<std::size_t>(ranks)) {}
+
+void RunWatch::begin() {
+  const std::lock_guard lock(mutex_);
+  for (std::optional<DirectWait>& left_in : left_in_) left_in.reset();
+  over_.store(false, std::memory_order_relaxed);
+  finished_ = 0;
+  end_ = End::kFinished;
+  on_begin();
+}
+
+void RunWatch::leave(std::int32_t rank, const DirectWait& last) {
+  left_in_[static_cast<std::size_t>(rank)] = last;
+  throw DirectCancelled{};
+}
+
+void RunWatch::end(End end) {
+  if (end_ == End::kFinished || end == End::kError) end_ = end;
+  over_.store(true, std::memory_order_relaxed);
+  release_all();
+}
+
+void RunWatch::finish(std::int32_t rank, bool error) {
+  const std::lock_guard lock(mutex_);
+  if (error) end(End::kError);
+  forget(rank);
+  ++finished_;
+  if (finished_ == ranks()) {
+    all_finished_.notify_one();
+  } else {
+    look_for_deadlock();
+  }
+}
+
+RunWatch::End RunWatch::await_all(Clock::time_point deadline, const std::atomic<bool>* interrupt) {
+  std::unique_lock lock(mutex_);
+  const auto all = [this] { return finished_ == ranks(); };
+  while (!all()) {
+    const Clock::time_point now = Clock::now();
+    if (is_over() || (deadline == kNever && interrupt == nullptr)) {
+      all_finished_.wait(lock, all);
+    } else if (interrupt != nullptr && interrupt->load(std::memory_order_relaxed)) {
+      end(End::kInterrupted);
+    } else if (now >= deadline) {
+      end(End::kTimeLimit);
+    } else {
+      all_finished_.wait_until(
+          lock, interrupt == nullptr ? deadline : std::min(deadline, now + kLookForInterrupt));
+    }
+  }
+  return end_;
+}
+
+}  // namespace symrace

@@ -1,0 +1,89 @@
+// Sees a run whose ranks are really parallel to its end: all have finished, all wait for ever, one
+// failed, or it is ended from outside. How ranks wait is up to the fabrics: see DirectWaits and
+// PolledWaits.
+#ifndef SYMRACE_CORE_RUN_WATCH_H_
+#define SYMRACE_CORE_RUN_WATCH_H_
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "core/fabric.h"
+
+namespace symrace {
+
+// What a rank waits for, or (`on_cell` false) the op in which it was when the run ended.
+struct DirectWait {
+  Site site;
+  bool on_cell = false;
+  Cell cell = {};
+  std::int32_t expected = 0;
+  pld::WaitCmp cmp = pld::WaitCmp::Eq;
+};
+
+// Unwinds a rank whose run is over. Deliberately no std::exception: kernels should let it pass.
+struct DirectCancelled {};
+
+class RunWatch {
+ public:
+  using Clock = std::chrono::steady_clock;
+  static constexpr Clock::time_point kNever = Clock::time_point::max();
+
+  enum class End : std::uint8_t { kFinished, kDeadlock, kTimeLimit, kError, kInterrupted };
+
+  explicit RunWatch(std::int32_t ranks);
+  RunWatch(const RunWatch&) = delete;
+  RunWatch& operator=(const RunWatch&) = delete;
+  virtual ~RunWatch() = default;
+
+  void begin();
+
+  // --- For a running rank ---
+  // One load of a line that nobody writes.
+  bool is_over() const { return over_.load(std::memory_order_relaxed); }
+  // Ends the rank in `last`, in a run that is over.
+  [[noreturn]] void leave(std::int32_t rank, const DirectWait& last);
+  // The rank's kernel has ended, and nothing that it moved is on its way; on `error` the run is
+  // over.
+  void finish(std::int32_t rank, bool error);
+
+  // --- For the engine ---
+  // Returns when every rank has finished; `interrupt` may be null.
+  End await_all(Clock::time_point deadline, const std::atomic<bool>* interrupt);
+  // What the rank was in when the run's end overtook it. After await_all().
+  const std::optional<DirectWait>& left_in(std::int32_t rank) const {
+    return left_in_[static_cast<std::size_t>(rank)];
+  }
+  // What is in the cell that the rank was left in. After await_all().
+  virtual std::int32_t cell(std::int32_t rank, const Cell& cell) const = 0;
+
+ protected:
+  std::int32_t ranks() const { return static_cast<std::int32_t>(left_in_.size()); }
+  std::mutex& mutex() { return mutex_; }
+  // All below under mutex():
+  void end(End end);
+  std::int32_t finished() const { return finished_; }
+  virtual void on_begin() {}
+  // The run is over: lets every rank that is blocked go on, to leave.
+  virtual void release_all() {}
+  // Whatever a kernel did with the end of its run, the rank waits for nothing.
+  virtual void forget(std::int32_t rank) = 0;
+  // To be called whenever one rank less can go on: ends the run if that was the last.
+  virtual void look_for_deadlock() = 0;
+
+ private:
+  std::vector<std::optional<DirectWait>> left_in_;  // each written by its rank only
+  alignas(128) std::atomic<bool> over_{false};
+  alignas(128) std::mutex mutex_;
+  std::condition_variable all_finished_;
+  std::int32_t finished_ = 0;
+  End end_ = End::kFinished;
+};
+
+}  // namespace symrace
+
+#endif  // SYMRACE_CORE_RUN_WATCH_H_
