@@ -45,8 +45,10 @@ std::string folded(const char* text) {
   const std::vector<std::string> words =
       absl::StrSplit(text == nullptr ? "" : text, absl::ByAnyChar(" \t\r\n"), absl::SkipEmpty());
   if (words.empty()) return "no text";
-  const std::string line = absl::StrJoin(words, " ");
-  return line.size() <= kLongestText ? line : line.substr(0, kLongestText) + "...";
+  std::string line = absl::StrJoin(words, " ");
+  if (line.size() <= kLongestText) return line;
+  line.resize(kLongestText);
+  return absl::StrCat(line, "...");
 }
 
 absl::Hex hex(const void* pointer) { return absl::Hex(reinterpret_cast<std::uintptr_t>(pointer)); }
