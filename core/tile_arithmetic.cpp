@@ -58,6 +58,7 @@ void fill(T value, T* result, std::int64_t count) {
   Packed<T>(result, count).setConstant(value);
 }
 
+// NOLINTBEGIN(bugprone-macro-parentheses): a type takes none
 #define SYMRACE_CONVERT(T)                                                       \
   template void convert<float, T>(const T*, float*, std::int64_t);               \
   template void convert<fp16, T>(const T*, fp16*, std::int64_t);                 \
@@ -78,5 +79,6 @@ SYMRACE_INSTANTIATE(std::int16_t)
 SYMRACE_INSTANTIATE(std::int8_t)
 #undef SYMRACE_INSTANTIATE
 #undef SYMRACE_CONVERT
+// NOLINTEND(bugprone-macro-parentheses)
 
 }  // namespace pl::detail
