@@ -9,6 +9,7 @@
 #include <limits>
 #include <string_view>
 
+#include "core/asymmetric_fence.h"
 #include "core/heap.h"
 
 namespace symrace {
@@ -229,7 +230,7 @@ HeapHeaderWriter::HeapHeaderWriter(std::byte* header, const HeapLayout& layout) 
   to.owner_start = layout.owner_start;
   set_text(to.engine, layout.engine);
   set_text(to.program, layout.program);
-  std::atomic_thread_fence(std::memory_order_release);
+  full_fence();  // whoever sees the magic sees all of it
   to.magic = kMagic;
 }
 
