@@ -181,7 +181,9 @@ bad "sweep: expected one of rma, collectives, --draw FILES; $hint" "$tools/sweep
 bad "sweep: 'latency' is not one of rma, collectives, --draw FILES; $hint" "$tools/sweep" latency
 bad "sweep: unknown argument '--peer'; $hint" "$tools/sweep" rma --peer
 bad "sweep: --out needs a value; $hint" "$tools/sweep" rma --out
-bad "sweep: --time: 'soon' is no number of seconds; $hint" "$tools/sweep" rma --time soon
+bad "sweep: --time: 'soon' is not 0.001 to 60 seconds; $hint" "$tools/sweep" rma --time soon
+bad "sweep: --time: '0' is not 0.001 to 60 seconds; $hint" "$tools/sweep" rma --time 0
+bad "sweep: --out: cannot make folder '/dev/null/x'; $hint" "$tools/sweep" rma --out /dev/null/x
 bad "sweep: expected one of rma, collectives, --draw FILES; $hint" "$sweep"
 bad "sweep: argument --time: '0' is not 0.001 to 60 seconds; $hint" "$sweep" rma --time 0
 bad "sweep: a sweep needs --bench and --a2a3sim, which tools/sweep gives; $hint" "$sweep" rma
