@@ -28,6 +28,7 @@ using pld::AtomicType;
 
 constexpr std::int64_t kLargest = 16 << 20;
 constexpr std::int64_t kLargestTile = 128 << 10;  // a power of two that fits the on-core buffer
+constexpr std::int64_t kChunk = 64 << 10;
 
 struct Windows {
   Data src, dst;
@@ -251,22 +252,22 @@ void sizes(benchmark::internal::Benchmark* benchmark) {
   for (std::int64_t bytes = 4; bytes <= kLargest; bytes *= 4) benchmark->Arg(bytes);
   benchmark->UseRealTime();
 }
-// Unchunked while it fits the on-core buffer; else in chunks of 64 KiB. And other chunk sizes.
-void sizes_and_chunks(benchmark::internal::Benchmark* benchmark) {
-  constexpr std::int64_t kChunk = 64 << 10;
-  for (std::int64_t bytes = 4; bytes <= kLargest; bytes *= 4) {
+// Of a transfer: unchunked while it fits the on-core buffer; else in chunks of 64 KiB.
+void transfers(benchmark::internal::Benchmark* benchmark, std::int64_t smallest) {
+  for (std::int64_t bytes = smallest; bytes <= kLargest; bytes *= 4) {
     benchmark->Args({bytes, bytes <= kLargestTile ? 0 : kChunk});
   }
+}
+// And other chunk sizes.
+void sizes_and_chunks(benchmark::internal::Benchmark* benchmark) {
+  transfers(benchmark, 4);
   for (const std::int64_t chunk : {1 << 10, 4 << 10, 16 << 10}) benchmark->Args({1 << 20, chunk});
   benchmark->UseRealTime();
 }
 
 // From 64 KiB up.
 void large_sizes(benchmark::internal::Benchmark* benchmark) {
-  constexpr std::int64_t kChunk = 64 << 10;
-  for (std::int64_t bytes = kChunk; bytes <= kLargest; bytes *= 4) {
-    benchmark->Args({bytes, bytes <= kLargestTile ? 0 : kChunk});
-  }
+  transfers(benchmark, 64 << 10);
   benchmark->UseManualTime();
 }
 

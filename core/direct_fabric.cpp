@@ -129,7 +129,6 @@ void DirectFabric::get(const LocalRegion& to, std::int32_t peer, const WindowReg
 void DirectFabric::notify(std::int32_t peer, const Cell& cell, std::int32_t value, pld::NotifyOp op,
                           const Site& site) {
   check(site);
-  heap_.note_signal(*cell.window);
   std::int32_t* target = cell_of(peer, cell);
   const std::atomic_ref signal(*target);
   if (op == pld::NotifyOp::Set) {
@@ -140,6 +139,7 @@ void DirectFabric::notify(std::int32_t peer, const Cell& cell, std::int32_t valu
   }
   light_fence();  // before the look at who waits
   waits_.signalled(peer, target);
+  heap_.note_signal(*cell.window);  // the waiter's gain comes first
   signal_sent(peer, cell, op, site);
 }
 

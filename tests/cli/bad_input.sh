@@ -1,16 +1,6 @@
 # Bad input: one exact line on stderr, nothing on stdout, status 2.
 source "$(dirname "$0")/common.bash"
 
-# bad LINE ARGUMENT...
-bad() {
-  local line=$1
-  shift
-  run "$a2a3sim" "$@"
-  expect_status 2
-  expect_equal "$err" "a2a3sim: $line"
-  expect_equal "$out" ""
-}
-
 # Words.
 form="expected 'a2a3sim -d IDS PROGRAM', where 'a2a3sim list' names the programs, or 'a2a3sim --help'"
 bad "PROGRAM is missing; $form"

@@ -45,6 +45,18 @@ expect_ok() {
   expect_equal "$err" ""
 }
 
+# refuses LINE COMMAND...: bad input; that one line on stderr, nothing on stdout, status 2.
+refuses() {
+  local line=$1
+  shift
+  run "$@"
+  expect_status 2
+  expect_equal "$err" "$line"
+  expect_equal "$out" ""
+}
+# bad LINE ARGUMENT...: the same of a2a3sim.
+bad() { refuses "a2a3sim: $1" "$a2a3sim" "${@:2}"; }
+
 # wait_until COMMAND...: for an event, not for a time; the bound only keeps a failure short.
 wait_until() {
   local tries

@@ -7,16 +7,6 @@ trap 'rm -rf "$scratch"; rm -f /dev/shm/symrace.$mine-*' EXIT
 demo=$mine-demo
 object=/dev/shm/symrace.$demo
 
-# bad LINE ARGUMENT...
-bad() {
-  local line=$1
-  shift
-  run "$a2a3sim" "$@"
-  expect_status 2
-  expect_equal "$err" "a2a3sim: $line"
-  expect_equal "$out" ""
-}
-
 # field OFFSET FORMAT BYTES: of the header, as od reads it.
 field() { od -A n -t "$2" -j "$1" -N "$3" "$object" | tr -d ' '; }
 

@@ -168,39 +168,31 @@ expect_status 2
 expect_equal "$(tail -n 1 <<<"$err")" 'sweep: collective_bench printed no complete JSON'
 
 # Bad input: one line, status 2, and nothing is built.
-bad() {
-  local line=$1
-  shift
-  run "$@"
-  expect_status 2
-  expect_equal "$err" "$line"
-  expect_equal "$out" ""
-}
 hint='see tools/sweep --help'
-bad "sweep: expected one of rma, collectives, --draw FILES; $hint" "$tools/sweep"
-bad "sweep: 'latency' is not one of rma, collectives, --draw FILES; $hint" "$tools/sweep" latency
-bad "sweep: unknown argument '--peer'; $hint" "$tools/sweep" rma --peer
-bad "sweep: --out needs a value; $hint" "$tools/sweep" rma --out
-bad "sweep: --time: 'soon' is not 0.001 to 60 seconds; $hint" "$tools/sweep" rma --time soon
-bad "sweep: --time: '0' is not 0.001 to 60 seconds; $hint" "$tools/sweep" rma --time 0
-bad "sweep: --out: cannot make folder '/dev/null/x'; $hint" "$tools/sweep" rma --out /dev/null/x
-bad "sweep: expected one of rma, collectives, --draw FILES; $hint" "$sweep"
-bad "sweep: argument --time: '0' is not 0.001 to 60 seconds; $hint" "$sweep" rma --time 0
-bad "sweep: a sweep needs --bench and --a2a3sim, which tools/sweep gives; $hint" "$sweep" rma
+refuses "sweep: expected one of rma, collectives, --draw FILES; $hint" "$tools/sweep"
+refuses "sweep: 'latency' is not one of rma, collectives, --draw FILES; $hint" "$tools/sweep" latency
+refuses "sweep: unknown argument '--peer'; $hint" "$tools/sweep" rma --peer
+refuses "sweep: --out needs a value; $hint" "$tools/sweep" rma --out
+refuses "sweep: --time: 'soon' is not 0.001 to 60 seconds; $hint" "$tools/sweep" rma --time soon
+refuses "sweep: --time: '0' is not 0.001 to 60 seconds; $hint" "$tools/sweep" rma --time 0
+refuses "sweep: --out: cannot make folder '/dev/null/x'; $hint" "$tools/sweep" rma --out /dev/null/x
+refuses "sweep: expected one of rma, collectives, --draw FILES; $hint" "$sweep"
+refuses "sweep: argument --time: '0' is not 0.001 to 60 seconds; $hint" "$sweep" rma --time 0
+refuses "sweep: a sweep needs --bench and --a2a3sim, which tools/sweep gives; $hint" "$sweep" rma
 run "$sweep" rma --bench "$scratch/none" --a2a3sim "$a2a3sim" --out "$scratch/none-out"
 expect_status 2
 expect_equal "$(tail -n 1 <<<"$err")" \
   "sweep: cannot run '$scratch/none/rma_bench': No such file or directory"
-bad "sweep: argument --draw: expected at least one argument; $hint" "$sweep" --draw
-bad "sweep: cannot read '$scratch/none.json': No such file or directory" \
+refuses "sweep: argument --draw: expected at least one argument; $hint" "$sweep" --draw
+refuses "sweep: cannot read '$scratch/none.json': No such file or directory" \
   "$sweep" --draw "$scratch/none.json"
-bad "sweep: two files of kind rma; expected one of a kind" \
+refuses "sweep: two files of kind rma; expected one of a kind" \
   "$sweep" --draw "$scratch/rma-in.json" "$drawn/rma.json"
-bad "sweep: cannot make folder '$scratch/rma-in.json': File exists" \
+refuses "sweep: cannot make folder '$scratch/rma-in.json': File exists" \
   "$sweep" --draw "$drawn/rma.json" --out "$scratch/rma-in.json"
 bad_file() {
   printf '%s' "$2" >"$scratch/bad.json"
-  bad "sweep: '$scratch/bad.json'$1" "$sweep" --draw "$scratch/bad.json"
+  refuses "sweep: '$scratch/bad.json'$1" "$sweep" --draw "$scratch/bad.json"
 }
 bad_series() {
   bad_file ": $1" "{\"format\": 1, \"kind\": \"rma\", \"series\": [$2]}"
