@@ -9,14 +9,6 @@ ClockBlocks::ClockBlocks() : buckets_(64, nullptr) {
   zero_.holders = 1;  // never recycled
 }
 
-void ClockBlocks::add_page() {
-  pages_.push_back(std::make_unique<std::array<ClockBlock, kBlocksAPage>>());
-  for (ClockBlock& block : *pages_.back()) {
-    block.next = free_;
-    free_ = &block;
-  }
-}
-
 ClockBlock* ClockBlocks::canonical(ClockBlock* block) {
   if (block->is_canonical || block == &zero_) return block;
   const std::uint64_t hash = XXH3_64bits(block->times.data(), sizeof(block->times));

@@ -9,8 +9,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <vector>
+
+#include "emu/chunked_pool.h"
 
 namespace emu {
 
@@ -47,9 +48,13 @@ class ClockBlocks {
   }
   // A copy, of the first `width` ranks, that nobody else holds.
   ClockBlock* copy(const ClockBlock& from, std::size_t width) {
-    if (free_ == nullptr) add_page();
     ClockBlock* block = free_;
-    free_ = block->next;
+    if (block == nullptr) {
+      pool_.grow_to(pool_.size() + 1);
+      block = &pool_[pool_.size() - 1];
+    } else {
+      free_ = block->next;
+    }
     for (std::size_t rank = 0; rank < width; ++rank) block->times[rank] = from.times[rank];
     block->holders = 1;
     return block;
@@ -62,9 +67,6 @@ class ClockBlocks {
   }
 
  private:
-  static constexpr std::size_t kBlocksAPage = 64;
-
-  void add_page();
   void recycle(ClockBlock* block) {
     if (block->is_canonical) forget(block);
     block->next = free_;
@@ -74,7 +76,7 @@ class ClockBlocks {
   void grow_buckets();
 
   ClockBlock zero_;
-  std::vector<std::unique_ptr<std::array<ClockBlock, kBlocksAPage>>> pages_;
+  ChunkedPool<ClockBlock, 64> pool_;
   ClockBlock* free_ = nullptr;
   std::vector<ClockBlock*> buckets_;  // of the canonical ones; a power of two
   std::size_t canonical_count_ = 0;

@@ -1,5 +1,8 @@
 #include "emu/shadow.h"
 
+#include <bit>
+#include <utility>
+
 namespace emu {
 namespace {
 
@@ -25,6 +28,8 @@ void Shadow::begin(std::int32_t ranks, std::uint64_t bytes) {
   touched_.clear();
   used_pages_ = 0;
   used_states_ = 0;
+  used_cell_pages_ = 0;
+  used_cell_blocks_ = 0;
   pages_a_slice_ = (bytes + kPageBytes - 1) / kPageBytes;
   const std::size_t wanted = static_cast<std::size_t>(ranks) * pages_a_slice_;
   if (page_of_.size() < wanted) page_of_.resize(wanted, kNone);
@@ -37,18 +42,56 @@ Shadow::Page& Shadow::page(std::int32_t rank, std::uint64_t number) {
     page_of_[index] = static_cast<std::uint32_t>(used_pages_);
     touched_.push_back(index);
     if (used_pages_ == pages_.size()) pages_.emplace_back();
-    pages_[used_pages_].latest = 0;
-    pages_[used_pages_++].intervals.clear();
+    Page& fresh = pages_[used_pages_++];
+    fresh.form = Page::Form::kFew;
+    fresh.latest = 0;
+    fresh.intervals.clear();
   }
   return pages_[page_of_[index]];
 }
 
 std::uint32_t Shadow::new_state() {
   states_.grow_to(used_states_ + 1);
-  ShadowState& state = states_[used_states_];
-  state.entries.truncate(0);
-  state.cell = {};
+  states_[used_states_].forget();
   return static_cast<std::uint32_t>(used_states_++);
+}
+
+void Shadow::use_cell(CellPage::Block& block, std::uint32_t bit) {
+  if (block.is_used == 0) {
+    cell_blocks_.grow_to(used_cell_blocks_ + 1);
+    block.at = static_cast<std::uint32_t>(used_cell_blocks_++);
+  }
+  block.is_used |= bit;
+  cell_blocks_[block.at][static_cast<std::size_t>(std::countr_zero(bit))].forget();
+}
+
+void Shadow::gather(Page& page) {
+  const bool are_cells =
+      std::all_of(page.intervals.begin(), page.intervals.end(), [](const Interval& interval) {
+        return interval.end - interval.begin == kCellBytes && interval.begin % kCellBytes == 0;
+      });
+  page.form = are_cells ? Page::Form::kCells : Page::Form::kIntervals;
+  if (!are_cells) return;
+  cell_pages_.grow_to(used_cell_pages_ + 1);
+  page.cells = static_cast<std::uint32_t>(used_cell_pages_++);
+  CellPage& cells = cell_pages_[page.cells];
+  cells = {};
+  for (const Interval& interval : page.intervals) {
+    std::swap(cell_state(cells, interval.begin / kCellBytes), states_[interval.state]);
+  }
+  page.intervals.clear();
+}
+
+void Shadow::spread(Page& page) {
+  page.form = Page::Form::kIntervals;
+  page.latest = 0;
+  CellPage& cells = cell_pages_[page.cells];
+  for (std::uint32_t cell = 0; cell < kPageBytes / kCellBytes; ++cell) {
+    if ((cells.blocks[cell / kBlockCells].is_used >> cell % kBlockCells & 1) == 0) continue;
+    const std::uint32_t state = new_state();
+    std::swap(cell_state(cells, cell), states_[state]);
+    page.intervals.push_back({narrow(cell * kCellBytes), narrow((cell + 1) * kCellBytes), state});
+  }
 }
 
 std::uint32_t Shadow::copy_state(std::uint32_t from) {
@@ -102,13 +145,21 @@ std::size_t Shadow::carve_anew(std::vector<Interval>& page, std::uint32_t begin,
 ShadowState& Shadow::cell(std::int32_t rank, std::uint64_t offset) {
   Page& of_bytes = page(rank, offset / kPageBytes);
   const auto begin = static_cast<std::uint32_t>(offset % kPageBytes);
-  const std::size_t at = carve(of_bytes, begin, begin + 4);
+  if (ShadowState* const state = cell_of(of_bytes, begin, begin + kCellBytes)) return *state;
+  const std::size_t at = carve(of_bytes, begin, begin + kCellBytes);
   return states_[of_bytes.intervals[at].state];
 }
 
 std::size_t Shadow::entries() const {
   std::size_t count = 0;
   for (std::size_t i = 0; i < used_states_; ++i) count += states_[i].entries.size();
+  for (std::size_t i = 0; i < used_cell_pages_; ++i) {
+    for (const CellPage::Block& block : cell_pages_[i].blocks) {
+      for (std::uint32_t cell = 0; cell < kBlockCells; ++cell) {
+        if ((block.is_used >> cell & 1) != 0) count += cell_blocks_[block.at][cell].entries.size();
+      }
+    }
+  }
   return count;
 }
 

@@ -1,7 +1,9 @@
 // Shadow state of every slice: for each interval of bytes, the accesses that a later one may race
 // with, and the clock of a signal cell. Intervals are split at the edges of what is accessed, so
 // that a strided sub-tile is not its bounding box; they live in pages, so that an access costs what
-// it touches and a reset costs what was touched.
+// it touches and a reset costs what was touched. A page of nothing but cells, as a signal window
+// has it, keeps them side by side in the order of their offsets, so that nothing is searched, and
+// whoever waits for one after the other goes through memory in its order.
 #ifndef SYMRACE_EMU_SHADOW_H_
 #define SYMRACE_EMU_SHADOW_H_
 
@@ -65,6 +67,11 @@ class ShadowEntries {
 struct ShadowState {
   ShadowEntries entries;
   CellClock cell;
+
+  void forget() {
+    entries.truncate(0);
+    cell = {};
+  }
 };
 
 class Shadow {
@@ -102,12 +109,51 @@ class Shadow {
     std::uint16_t begin = 0, end = 0;  // in the page
     std::uint32_t state = 0;
   };
+  // States of neighbouring cells: not of a whole page, of which often only some are touched.
+  static constexpr std::uint32_t kCellBytes = 4;
+  static constexpr std::uint32_t kBlockCells = 16;
+  using CellBlock = std::array<ShadowState, kBlockCells>;
+  struct CellPage {
+    struct Block {
+      std::uint32_t at = 0;       // of cell_blocks_, where any is used
+      std::uint32_t is_used = 0;  // a bit a cell
+    };
+    std::array<Block, kPageBytes / (kCellBytes * kBlockCells)> blocks;
+  };
   struct Page {
-    std::vector<Interval> intervals;  // sorted, disjoint
+    enum class Form : std::uint8_t {
+      kFew,        // intervals, and few of them
+      kCells,      // many, all of them cells: `cells` has them
+      kIntervals,  // for good
+    };
+    Form form = Form::kFew;
+    std::uint32_t cells = 0;          // of cell_pages_
     std::uint32_t latest = 0;         // where the last one asked for was: mostly it is asked again
+    std::vector<Interval> intervals;  // sorted, disjoint
   };
 
   Page& page(std::int32_t rank, std::uint64_t number);
+  // The state of [begin, end), where the page is one of cells and this is a cell; else null, and
+  // intervals have all there is.
+  ShadowState* cell_of(Page& page, std::uint32_t begin, std::uint32_t end) {
+    if (page.form == Page::Form::kFew && page.intervals.size() >= kBlockCells) gather(page);
+    if (page.form != Page::Form::kCells) return nullptr;
+    if (end - begin == kCellBytes && begin % kCellBytes == 0) {
+      return &cell_state(cell_pages_[page.cells], begin / kCellBytes);
+    }
+    spread(page);
+    return nullptr;
+  }
+  ShadowState& cell_state(CellPage& cells, std::uint32_t cell) {
+    CellPage::Block& block = cells.blocks[cell / kBlockCells];
+    const std::uint32_t bit = std::uint32_t{1} << cell % kBlockCells;
+    if ((block.is_used & bit) == 0) use_cell(block, bit);
+    return cell_blocks_[block.at][cell % kBlockCells];
+  }
+  void use_cell(CellPage::Block& block, std::uint32_t bit);
+  // Makes cells of a page's intervals where they are; and intervals of cells.
+  void gather(Page& page);
+  void spread(Page& page);
   std::uint32_t new_state();
   std::uint32_t copy_state(std::uint32_t from);
   // Makes intervals that cover exactly [begin, end); returns the index of the first.
@@ -132,11 +178,15 @@ class Shadow {
       const std::vector<Interval>& intervals = of_bytes.intervals;
       const auto from = static_cast<std::uint32_t>(begin - page_begin);
       const auto to = static_cast<std::uint32_t>(page_end - page_begin);
+      begin = page_end;
+      if (ShadowState* const cell = cell_of(of_bytes, from, to)) {
+        visit(*cell);
+        continue;
+      }
       for (std::size_t i = carve(of_bytes, from, to); i < intervals.size(); ++i) {
         if (intervals[i].begin >= to) break;
         visit(states_[intervals[i].state]);
       }
-      begin = page_end;
     }
   }
 
@@ -148,6 +198,10 @@ class Shadow {
   std::size_t used_pages_ = 0;
   ChunkedPool<ShadowState> states_;
   std::size_t used_states_ = 0;
+  ChunkedPool<CellPage> cell_pages_;
+  std::size_t used_cell_pages_ = 0;
+  ChunkedPool<CellBlock> cell_blocks_;
+  std::size_t used_cell_blocks_ = 0;
 };
 
 }  // namespace emu

@@ -34,7 +34,7 @@ void Transfers::begin(std::int32_t ranks, const Model& model) {
     transfers.issued = transfers.in_flight = transfers.own_writes = transfers.signals = 0;
     transfers.gated.clear();
     transfers.gate_front = 0;
-    transfers.held.clear();
+    transfers.held.clear(signal_chunks_);
   }
   edges_.clear();
   free_edges_.clear();
@@ -93,14 +93,14 @@ void Transfers::hold() {
   piece.number = ++transfers.issued;
   ++transfers.in_flight;
   ++transfers.signals;
-  transfers.held.push(piece);
+  transfers.held.push(piece, signal_chunks_);
   free_.push_back(prepared_);
 }
 
 std::uint32_t Transfers::unhold(RankTransfers& transfers, std::int32_t rank) {
   const std::uint32_t slot = new_slot();
   pool_[slot].rank = rank;
-  transfers.held.pop(pool_[slot]);
+  transfers.held.pop(pool_[slot], signal_chunks_);
   line_up(slot, transfers);
   return slot;
 }

@@ -151,6 +151,7 @@ class Transfers {
   Model model_;
   bool holds_ = false;
   ChunkedPool<Piece> pool_;
+  SignalChunks signal_chunks_;
   std::vector<std::uint32_t> free_;
   std::vector<Edge> edges_;
   std::vector<std::uint32_t> free_edges_;
