@@ -56,7 +56,7 @@ RawHeader& raw(std::byte* header) { return *reinterpret_cast<RawHeader*>(header)
 // --- Reading ---
 
 template <class... Parts>
-absl::Status refuse(const Parts&... parts) {
+absl::Status malformed(const Parts&... parts) {
   return absl::InvalidArgumentError(absl::StrCat(parts...));
 }
 
@@ -72,26 +72,26 @@ std::optional<std::string> text_of(const char (&field)[kBytes]) {
 
 absl::Status check_sizes(const RawHeader& header, std::uint64_t object_bytes) {
   constexpr std::uint64_t kMask = kWindowFloorBytes - 1;
-  if (header.ranks < 1) return refuse(header.ranks, " ranks; expected at least 1");
+  if (header.ranks < 1) return malformed(header.ranks, " ranks; expected at least 1");
   if (header.slice_stride == 0 || (header.slice_stride & kMask) != 0) {
-    return refuse("slices of ", header.slice_stride, " bytes; expected a multiple of ",
-                  kWindowFloorBytes);
+    return malformed("slices of ", header.slice_stride, " bytes; expected a multiple of ",
+                     kWindowFloorBytes);
   }
   if (header.used_bytes > header.slice_stride || (header.used_bytes & kMask) != 0) {
-    return refuse(header.used_bytes, " bytes used of slices of ", header.slice_stride,
-                  "; expected a multiple of ", kWindowFloorBytes, " that fits them");
+    return malformed(header.used_bytes, " bytes used of slices of ", header.slice_stride,
+                     "; expected a multiple of ", kWindowFloorBytes, " that fits them");
   }
   const auto ranks = static_cast<std::uint64_t>(header.ranks);
   std::uint64_t sum = 0;
   if (__builtin_mul_overflow(ranks, header.slice_stride, &sum) ||
       __builtin_add_overflow(sum, kHeapHeaderBytes, &sum) || sum != header.object_bytes) {
-    return refuse("sizes that do not add up: a header of ", kHeapHeaderBytes, " bytes and ", ranks,
-                  " slices of ", header.slice_stride, "; expected them to be the ",
-                  header.object_bytes, " bytes that it tells");
+    return malformed("sizes that do not add up: a header of ", kHeapHeaderBytes, " bytes and ",
+                     ranks, " slices of ", header.slice_stride, "; expected them to be the ",
+                     header.object_bytes, " bytes that it tells");
   }
   if (object_bytes != sum) {
-    return refuse(object_bytes < sum ? "truncated: it has " : "it has grown: it has ", object_bytes,
-                  " bytes; expected ", sum, ", as its header tells");
+    return malformed(object_bytes < sum ? "truncated: it has " : "it has grown: it has ",
+                     object_bytes, " bytes; expected ", sum, ", as its header tells");
   }
   return absl::OkStatus();
 }
@@ -100,15 +100,15 @@ absl::StatusOr<HeapWindow> window_of(const RawWindow& from, std::uint64_t begin,
                                      std::uint64_t used_bytes) {
   const std::optional<std::string> name = text_of(from.name);
   if (!name || name->empty()) {
-    return refuse("has a name that is empty, without end, or not printable; expected a name");
+    return malformed("has a name that is empty, without end, or not printable; expected a name");
   }
   if (from.offset < begin || from.offset % kWindowFloorBytes != 0 || from.bytes == 0 ||
       from.offset > used_bytes || from.bytes > used_bytes - from.offset) {
-    return refuse("has ", from.bytes, " bytes from ", from.offset, " on; expected them behind ",
-                  begin, " and within the ", used_bytes, " used");
+    return malformed("has ", from.bytes, " bytes from ", from.offset, " on; expected them behind ",
+                     begin, " and within the ", used_bytes, " used");
   }
   if (from.holds_signals > 1) {
-    return refuse("has the mark ", from.holds_signals, " of signals; expected 0 or 1");
+    return malformed("has the mark ", from.holds_signals, " of signals; expected 0 or 1");
   }
   HeapWindow window{.name = *name,
                     .offset = from.offset,
@@ -116,24 +116,24 @@ absl::StatusOr<HeapWindow> window_of(const RawWindow& from, std::uint64_t begin,
                     .dtype = std::nullopt,
                     .holds_signals = from.holds_signals == 1};
   if (from.dtype == kNoDType) {
-    if (from.rows != 0 || from.cols != 0) return refuse("has a shape, but no element type");
+    if (from.rows != 0 || from.cols != 0) return malformed("has a shape, but no element type");
     return window;
   }
   const auto* dtype = std::find_if(
       std::begin(pl::kAllDTypes), std::end(pl::kAllDTypes),
       [&](pl::DType known) { return static_cast<std::uint32_t>(known) == from.dtype; });
   if (dtype == std::end(pl::kAllDTypes)) {
-    return refuse("has the element type ", from.dtype, "; expected at most ",
-                  static_cast<std::uint32_t>(pl::kAllDTypes[std::size(pl::kAllDTypes) - 1]));
+    return malformed("has the element type ", from.dtype, "; expected at most ",
+                     static_cast<std::uint32_t>(pl::kAllDTypes[std::size(pl::kAllDTypes) - 1]));
   }
   std::int64_t elements = 0;
   std::int64_t bytes = 0;
   if (from.rows < 0 || from.cols < 0 || __builtin_mul_overflow(from.rows, from.cols, &elements) ||
       __builtin_mul_overflow(elements, pl::dtype_bytes(*dtype), &bytes) ||
       static_cast<std::uint64_t>(bytes) > from.bytes) {
-    return refuse("has the shape [", from.rows, ", ", from.cols, "] of ",
-                  std::string(pl::dtype_name(*dtype)), "; expected one that fits its ", from.bytes,
-                  " bytes");
+    return malformed("has the shape [", from.rows, ", ", from.cols, "] of ",
+                     std::string(pl::dtype_name(*dtype)), "; expected one that fits its ",
+                     from.bytes, " bytes");
   }
   window.dtype = *dtype;
   window.rows = from.rows;
@@ -167,34 +167,34 @@ RawWindow raw_of(const Window& window) {
 absl::StatusOr<HeapLayout> parse_heap_header(std::span<const std::byte> header,
                                              std::uint64_t object_bytes) {
   if (header.size() < kHeapHeaderBytes) {
-    return refuse("truncated: it has ", header.size(), " bytes; expected at least the ",
-                  kHeapHeaderBytes, " of a heap's header");
+    return malformed("truncated: it has ", header.size(), " bytes; expected at least the ",
+                     kHeapHeaderBytes, " of a heap's header");
   }
   RawHeader from;
   std::memcpy(&from, header.data(), sizeof(from));
-  if (from.magic != kMagic) return refuse("wrong magic; expected a heap of symrace");
+  if (from.magic != kMagic) return malformed("wrong magic; expected a heap of symrace");
   if (from.version != kHeapVersion) {
-    return refuse("a heap of version ", from.version, "; expected version ", kHeapVersion);
+    return malformed("a heap of version ", from.version, "; expected version ", kHeapVersion);
   }
   if (from.header_bytes != kHeapHeaderBytes) {
-    return refuse("a header of ", from.header_bytes, " bytes; expected ", kHeapHeaderBytes);
+    return malformed("a header of ", from.header_bytes, " bytes; expected ", kHeapHeaderBytes);
   }
   if (absl::Status sizes = check_sizes(from, object_bytes); !sizes.ok()) return sizes;
   if (from.state != kRunning && from.state != kEnded) {
-    return refuse("a run in state ", from.state, "; expected ", kRunning, " (running) or ", kEnded,
-                  " (ended)");
+    return malformed("a run in state ", from.state, "; expected ", kRunning, " (running) or ",
+                     kEnded, " (ended)");
   }
   if (from.owner < 1 || from.owner > std::numeric_limits<std::int32_t>::max()) {
-    return refuse("the owner ", from.owner, "; expected a process id");
+    return malformed("the owner ", from.owner, "; expected a process id");
   }
   const std::optional<std::string> engine = text_of(from.engine);
   const std::optional<std::string> program = text_of(from.program);
   if (!engine || !program) {
-    return refuse("the name of an engine or a program that is without end or not printable");
+    return malformed("the name of an engine or a program that is without end or not printable");
   }
   if (from.listed_windows > kMostListedWindows || from.all_windows < from.listed_windows) {
-    return refuse(from.listed_windows, " windows listed of ", from.all_windows,
-                  "; expected at most ", kMostListedWindows, ", and not more than there are");
+    return malformed(from.listed_windows, " windows listed of ", from.all_windows,
+                     "; expected at most ", kMostListedWindows, ", and not more than there are");
   }
   HeapLayout layout{.ranks = from.ranks,
                     .slice_stride = from.slice_stride,
@@ -209,7 +209,7 @@ absl::StatusOr<HeapLayout> parse_heap_header(std::span<const std::byte> header,
   std::uint64_t begin = 0;
   for (std::uint32_t i = 0; i < from.listed_windows; ++i) {
     absl::StatusOr<HeapWindow> window = window_of(from.windows[i], begin, from.used_bytes);
-    if (!window.ok()) return refuse("window ", i, " ", window.status().message());
+    if (!window.ok()) return malformed("window ", i, " ", window.status().message());
     begin = window->offset + window->bytes;
     layout.windows.push_back(*std::move(window));
   }

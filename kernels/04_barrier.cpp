@@ -8,7 +8,7 @@ namespace {
 
 // Row `me` of every peer's signal says that rank `me` is here.
 template <class T>
-void barrier_by_hand(pl::Out<pl::Tensor<T>> y, pld::DistributedTensor<std::int32_t> signal) {
+void wait_for_all(pl::Out<pl::Tensor<T>> y, pld::DistributedTensor<std::int32_t> signal) {
   const auto ctx = pld::get_comm_ctx(signal);
   const auto my_rank = pld::rank(ctx);
   const auto nranks = pld::nranks(ctx);
@@ -56,7 +56,7 @@ class Barrier final : public RowProgram<T> {
     const auto signal = host.window<std::int32_t>(signal_buffer, row_a_rank);
     if (!use_builtin_) {
       for (std::int64_t r = 0; r < this->ranks(); ++r) {
-        host.dispatch(pld::device(r), barrier_by_hand<T>, this->y(r, this->ranks()), signal);
+        host.dispatch(pld::device(r), wait_for_all<T>, this->y(r, this->ranks()), signal);
       }
       return;
     }

@@ -1,9 +1,13 @@
 #include "kernels/row_program.h"
 
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
 
 #include <algorithm>
 #include <cstring>
+#include <string>
+#include <tuple>
+#include <utility>
 
 #include "core/rng.h"
 
@@ -32,12 +36,22 @@ bool same_bits(T a, T b) {
 }
 
 template <pl::Element T>
-std::string text_of(T value) {
+std::string text_of(T value, int digits) {
   if constexpr (pl::FloatingElement<T>) {
-    return absl::StrCat(static_cast<float>(value));
+    return absl::StrFormat("%.*g", digits, static_cast<float>(value));
   } else {
     return absl::StrCat(static_cast<std::int32_t>(value));
   }
+}
+
+// Two values that differ, in as few digits as show that.
+template <pl::Element T>
+std::pair<std::string, std::string> texts_of(T a, T b) {
+  constexpr int kShort = 6;
+  constexpr int kExact = 9;  // tells any two floats apart
+  std::pair texts = {text_of(a, kShort), text_of(b, kShort)};
+  if (texts.first == texts.second) texts = {text_of(a, kExact), text_of(b, kExact)};
+  return texts;
 }
 
 }  // namespace
@@ -193,8 +207,7 @@ std::vector<symrace::Mismatch> RowProgram<T>::mismatches() const {
       if (same_bits(y_.row(r)[i], golden_row(r)[i])) continue;
       if (mismatch.differing++ == 0) {
         mismatch.index = i;
-        mismatch.expected = text_of(golden_row(r)[i]);
-        mismatch.actual = text_of(y_.row(r)[i]);
+        std::tie(mismatch.expected, mismatch.actual) = texts_of(golden_row(r)[i], y_.row(r)[i]);
       }
     }
     if (mismatch.differing == 0) continue;

@@ -14,7 +14,7 @@
 namespace tools {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMostBytes = 64 * 1024;
 constexpr std::size_t kLongestName = 40;

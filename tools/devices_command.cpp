@@ -8,15 +8,12 @@
 #include <optional>
 
 #include "core/acl_runtime.h"
+#include "tools/values.h"
 
 namespace tools {
 namespace {
 
 using symrace::AclRuntime;
-
-std::string in_gib(std::size_t bytes) {
-  return absl::StrFormat("%.1f GiB", static_cast<double>(bytes) / (1ULL << 30));
-}
 
 absl::StatusOr<std::string> memory_line(AclRuntime& acl, std::int32_t device) {
   if (absl::Status status = acl.set_device(device); !status.ok()) return status;

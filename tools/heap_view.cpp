@@ -21,7 +21,7 @@ using symrace::HeapLayout;
 using symrace::HeapReader;
 using symrace::HeapWindow;
 
-constexpr std::int32_t kMostRanksShown = 16;
+constexpr std::int32_t kMostSlicesShown = 16;
 constexpr std::size_t kReadBytes = 65536;  // at once
 
 std::string state_text(const HeapReader& heap) {
@@ -210,7 +210,7 @@ absl::Status print_window(std::ostream& out, const HeapReader& heap, const HeapR
     return out_of_range("--count: ", count, " from ", request.offset, " on are past ", whole,
                         "; expected at most ", left);
   }
-  const std::int32_t end = std::min(ranks->end, ranks->begin + kMostRanksShown);
+  const std::int32_t end = std::min(ranks->end, ranks->begin + kMostSlicesShown);
   for (std::int32_t rank = ranks->begin; rank < end; ++rank) {
     out << window->name << " · rank " << rank << " · " << view.name << " · " << request.offset
         << " to " << request.offset + (count - 1) << " of " << elements << '\n';

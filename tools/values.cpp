@@ -1,9 +1,9 @@
 #include "tools/values.h"
 
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
 #include <unistd.h>
 
-#include <iomanip>
 #include <unordered_set>
 
 #include "tools/suggest.h"
@@ -34,13 +34,11 @@ std::uint64_t physical_memory() {
   return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page_bytes);
 }
 
-std::string in_gib(std::uint64_t bytes) {
-  std::ostringstream text;
-  text << std::fixed << std::setprecision(1) << static_cast<double>(bytes) / (1ULL << 30) << " GiB";
-  return text.str();
-}
-
 }  // namespace
+
+std::string in_gib(std::uint64_t bytes) {
+  return absl::StrFormat("%.1f GiB", static_cast<double>(bytes) / (1ULL << 30));
+}
 
 std::string parse_choice(std::string_view flag, std::string_view text,
                          std::span<const std::string_view> choices) {

@@ -44,6 +44,9 @@ T parse_integer(std::string_view flag, std::string_view text, T smallest,
                    std::to_string(smallest), " to ", std::to_string(largest));
 }
 
+// "1.5 GiB".
+std::string in_gib(std::uint64_t bytes);
+
 // `text` when it is one of `choices`.
 std::string parse_choice(std::string_view flag, std::string_view text,
                          std::span<const std::string_view> choices);

@@ -33,16 +33,17 @@ class BarrierBeforeStaging final : public BugProgram<T> {
 };
 
 // Not late only: past the second barrier a rank may load before its peer has staged again.
-const symrace::BugInfo kBug = {.document = "05",
-                               .symptom = "one rank reads the previous round's stale data",
-                               .order_dependent = true,
-                               .needs_late_delivery = false,
-                               .ranks = 2};
+const symrace::BugInfo kBarrierBeforeStagingBug = {
+    .document = "05",
+    .symptom = "one rank reads the previous round's stale data",
+    .order_dependent = true,
+    .needs_late_delivery = false,
+    .ranks = 2};
 
 }  // namespace
 
 const symrace::ProgramInfo kBugBarrierBeforeStaging = bug_program<BarrierBeforeStaging>(
     "bug_05_barrier_before_staging", "two rounds of load mode, the barrier before the staging",
-    kBug);
+    kBarrierBeforeStagingBug);
 
 }  // namespace kernels

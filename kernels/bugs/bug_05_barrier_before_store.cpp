@@ -34,15 +34,17 @@ class BarrierBeforeStore final : public BugProgram<T> {
 };
 
 // Not late only: a rank may load its slice before the previous rank has run its store.
-const symrace::BugInfo kBug = {.document = "05",
-                               .symptom = "a rank reads stale data from its own slice",
-                               .order_dependent = true,
-                               .needs_late_delivery = false,
-                               .ranks = 2};
+const symrace::BugInfo kBarrierBeforeStoreBug = {
+    .document = "05",
+    .symptom = "a rank reads stale data from its own slice",
+    .order_dependent = true,
+    .needs_late_delivery = false,
+    .ranks = 2};
 
 }  // namespace
 
 const symrace::ProgramInfo kBugBarrierBeforeStore = bug_program<BarrierBeforeStore>(
-    "bug_05_barrier_before_store", "store mode with the barrier before the store", kBug);
+    "bug_05_barrier_before_store", "store mode with the barrier before the store",
+    kBarrierBeforeStoreBug);
 
 }  // namespace kernels

@@ -27,15 +27,15 @@ class NoBarrier final : public BugProgram<T> {
 };
 
 // Not late only: a rank may load before its peer has run at all.
-const symrace::BugInfo kBug = {.document = "05",
-                               .symptom = "remote read returns zeros",
-                               .order_dependent = true,
-                               .needs_late_delivery = false,
-                               .ranks = 2};
+const symrace::BugInfo kNoBarrierBug = {.document = "05",
+                                        .symptom = "remote read returns zeros",
+                                        .order_dependent = true,
+                                        .needs_late_delivery = false,
+                                        .ranks = 2};
 
 }  // namespace
 
 const symrace::ProgramInfo kBugNoBarrier = bug_program<NoBarrier>(
-    "bug_05_no_barrier", "remote_load with no barrier after the staging", kBug);
+    "bug_05_no_barrier", "remote_load with no barrier after the staging", kNoBarrierBug);
 
 }  // namespace kernels

@@ -25,16 +25,16 @@ class PullPushConfused final : public BugProgram<T> {
 };
 
 // In no order right: the barrier makes the wrong slice certain.
-const symrace::BugInfo kBug = {.document = "05",
-                               .symptom = "shift goes the wrong direction",
-                               .order_dependent = false,
-                               .needs_late_delivery = false,
-                               .ranks = 3};
+const symrace::BugInfo kPullPushConfusedBug = {.document = "05",
+                                               .symptom = "shift goes the wrong direction",
+                                               .order_dependent = false,
+                                               .needs_late_delivery = false,
+                                               .ranks = 3};
 
 }  // namespace
 
 const symrace::ProgramInfo kBugPullPushConfused = bug_program<PullPushConfused>(
     "bug_05_pull_push_confused", "load mode reads the previous rank's slice, not the next one's",
-    kBug);
+    kPullPushConfusedBug);
 
 }  // namespace kernels

@@ -33,15 +33,16 @@ class AddTwoRounds final : public BugProgram<T> {
 };
 
 // In no order right: both rounds are ordered, and both are added.
-const symrace::BugInfo kBug = {.document = "06",
-                               .symptom = "the sum of both rounds",
-                               .order_dependent = false,
-                               .needs_late_delivery = false,
-                               .ranks = 2};
+const symrace::BugInfo kAddTwoRoundsBug = {.document = "06",
+                                           .symptom = "the sum of both rounds",
+                                           .order_dependent = false,
+                                           .needs_late_delivery = false,
+                                           .ranks = 2};
 
 }  // namespace
 
 const symrace::ProgramInfo kBugAddTwoRounds = bug_program<AddTwoRounds>(
-    "bug_06_add_two_rounds", "put with Add where an overwrite is meant, over two rounds", kBug);
+    "bug_06_add_two_rounds", "put with Add where an overwrite is meant, over two rounds",
+    kAddTwoRoundsBug);
 
 }  // namespace kernels

@@ -16,15 +16,16 @@ class GoldenOtherDirection final : public PutGet<T> {
 };
 
 // In no order right: the kernel is, its golden is not.
-const symrace::BugInfo kBug = {.document = "06",
-                               .symptom = "golden is one step behind",
-                               .order_dependent = false,
-                               .needs_late_delivery = false,
-                               .ranks = 3};
+const symrace::BugInfo kGoldenOtherDirectionBug = {.document = "06",
+                                                   .symptom = "golden is one step behind",
+                                                   .order_dependent = false,
+                                                   .needs_late_delivery = false,
+                                                   .ranks = 3};
 
 }  // namespace
 
 const symrace::ProgramInfo kBugGoldenOtherDirection = bug_program<GoldenOtherDirection>(
-    "bug_06_golden_other_direction", "put mode compared with the golden of get mode", kBug);
+    "bug_06_golden_other_direction", "put mode compared with the golden of get mode",
+    kGoldenOtherDirectionBug);
 
 }  // namespace kernels

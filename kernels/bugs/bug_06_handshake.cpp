@@ -52,19 +52,21 @@ using WaitLeftOut = HandshakeBug<T, Handshake::kNoWait>;
 
 // None is late only: the receiver may read before the sender has reached its put, and where the
 // notify comes first, between the two.
-const symrace::BugInfo kBug = {.document = "06",
-                               .symptom = "receiver reads stale dst",
-                               .order_dependent = true,
-                               .needs_late_delivery = false,
-                               .ranks = 2};
+const symrace::BugInfo kPutOrderBug = {.document = "06",
+                                       .symptom = "receiver reads stale dst",
+                                       .order_dependent = true,
+                                       .needs_late_delivery = false,
+                                       .ranks = 2};
 
 }  // namespace
 
 const symrace::ProgramInfo kBugPutWithoutSignal = bug_program<PutWithoutSignal>(
-    "bug_06_put_without_signal", "put with neither notify nor wait before dst is read", kBug);
+    "bug_06_put_without_signal", "put with neither notify nor wait before dst is read",
+    kPutOrderBug);
 const symrace::ProgramInfo kBugNotifyBeforePut = bug_program<NotifyBeforePut>(
-    "bug_06_notify_before_put", "the notify is issued before the put that it announces", kBug);
+    "bug_06_notify_before_put", "the notify is issued before the put that it announces",
+    kPutOrderBug);
 const symrace::ProgramInfo kBugWaitLeftOut = bug_program<WaitLeftOut>(
-    "bug_06_wait_left_out", "dst is read without a wait for the sender's notify", kBug);
+    "bug_06_wait_left_out", "dst is read without a wait for the sender's notify", kPutOrderBug);
 
 }  // namespace kernels

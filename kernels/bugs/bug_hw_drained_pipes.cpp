@@ -42,7 +42,7 @@ class DrainedPipes final : public BugProgram<T> {
   }
 };
 
-const symrace::BugInfo kBug = {
+const symrace::BugInfo kDrainedPipesBug = {
     .document = "hw",
     .symptom = "drained from the core, not yet in memory: the peer reads old data",
     .order_dependent = true,
@@ -54,6 +54,7 @@ const symrace::BugInfo kBug = {
 }  // namespace
 
 const symrace::ProgramInfo kBugDrainedPipes = bug_program<DrainedPipes>(
-    "bug_hw_drained_pipes", "what the rank itself reads back is taken for landed", kBug);
+    "bug_hw_drained_pipes", "what the rank itself reads back is taken for landed",
+    kDrainedPipesBug);
 
 }  // namespace kernels

@@ -35,17 +35,19 @@ class LastChunkUndrained final : public BugProgram<T> {
   }
 };
 
-const symrace::BugInfo kBug = {.document = "hw",
-                               .symptom = "the peer sees partial data: the last chunk is missing",
-                               .order_dependent = true,
-                               .needs_late_delivery = true,
-                               .ranks = 2,
-                               .model = "a2a3",
-                               .reference = "PTOAS 872"};
+const symrace::BugInfo kLastChunkBug = {
+    .document = "hw",
+    .symptom = "the peer sees partial data: the last chunk is missing",
+    .order_dependent = true,
+    .needs_late_delivery = true,
+    .ranks = 2,
+    .model = "a2a3",
+    .reference = "PTOAS 872"};
 
 }  // namespace
 
 const symrace::ProgramInfo kBugLastChunkUndrained = bug_program<LastChunkUndrained>(
-    "bug_hw_last_chunk_undrained", "put in chunks, then notify, with no fence between", kBug);
+    "bug_hw_last_chunk_undrained", "put in chunks, then notify, with no fence between",
+    kLastChunkBug);
 
 }  // namespace kernels

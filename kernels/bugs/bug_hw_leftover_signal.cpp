@@ -125,7 +125,7 @@ class LeftoverSignalHost final : public BugProgram<T> {
 };
 
 // Not late only: the second call may load before its peer has staged again.
-const symrace::BugInfo kBug = {
+const symrace::BugInfo kLeftoverSignalBug = {
     .document = "hw",
     .symptom = "the second call on one signal passes at once: old and new rows mixed",
     .order_dependent = true,
@@ -145,7 +145,7 @@ const symrace::BugInfo kHostBug = {
 
 const symrace::ProgramInfo kBugLeftoverSignal = bug_program<LeftoverSignal>(
     "bug_hw_leftover_signal", "two all-gathers on one signal: Set 1, wait >= 1, never cleared",
-    kBug);
+    kLeftoverSignalBug);
 const symrace::ProgramInfo kBugLeftoverSignalHost = bug_program<LeftoverSignalHost>(
     "bug_hw_leftover_signal_host", "two broadcasts driven by rank 0, on such a signal", kHostBug);
 

@@ -39,7 +39,7 @@ class LostUpdate final : public BugProgram<T> {
 };
 
 // Not late only: both ranks may read before either writes.
-const symrace::BugInfo kBug = {
+const symrace::BugInfo kLostUpdateBug = {
     .document = "hw",
     .symptom = "two ranks add to one chunk, and an update is lost: one rank's row, not the sum",
     .order_dependent = true,
@@ -50,6 +50,7 @@ const symrace::BugInfo kBug = {
 }  // namespace
 
 const symrace::ProgramInfo kBugLostUpdate = bug_program<LostUpdate>(
-    "bug_hw_lost_update", "add to a peer's chunk by remote_load, add and remote_store", kBug);
+    "bug_hw_lost_update", "add to a peer's chunk by remote_load, add and remote_store",
+    kLostUpdateBug);
 
 }  // namespace kernels

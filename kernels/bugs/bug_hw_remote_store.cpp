@@ -38,7 +38,7 @@ class RemoteStoreForPut final : public BugProgram<T> {
       : BugProgram<T>(arguments, -1, push_halves<T, false>, push_halves<T, true>) {}
 };
 
-const symrace::BugInfo kBug = {
+const symrace::BugInfo kRemoteStoreBug = {
     .document = "hw",
     .symptom = "notify is ordered behind a put, not behind a remote_store: zeros where it stored",
     .order_dependent = true,
@@ -50,6 +50,7 @@ const symrace::BugInfo kBug = {
 }  // namespace
 
 const symrace::ProgramInfo kBugRemoteStoreForPut = bug_program<RemoteStoreForPut>(
-    "bug_hw_remote_store_for_put", "half a row by put, half by remote_store, and one notify", kBug);
+    "bug_hw_remote_store_for_put", "half a row by put, half by remote_store, and one notify",
+    kRemoteStoreBug);
 
 }  // namespace kernels

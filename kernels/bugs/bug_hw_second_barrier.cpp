@@ -53,7 +53,7 @@ class NoSecondBarrier final : public BugProgram<T> {
 };
 
 // Not late only: a rank may run on to its store while a peer is still before its loads.
-const symrace::BugInfo kBug = {
+const symrace::BugInfo kSecondBarrierBug = {
     .document = "hw",
     .symptom =
         "a fast rank overwrites what a slow one still reads: the sum of an input and a result",
@@ -66,6 +66,6 @@ const symrace::BugInfo kBug = {
 
 const symrace::ProgramInfo kBugNoSecondBarrier = bug_program<NoSecondBarrier>(
     "bug_hw_no_second_barrier", "two all-reduces in place, with no barrier before the write-back",
-    kBug);
+    kSecondBarrierBug);
 
 }  // namespace kernels

@@ -29,16 +29,17 @@ class WaitBeforeSend final : public BugProgram<T> {
 };
 
 // In no order right: nobody sends.
-const symrace::BugInfo kBug = {.document = "hw",
-                               .symptom = "every rank hangs in its wait: a deadlock",
-                               .order_dependent = false,
-                               .needs_late_delivery = false,
-                               .ranks = 2,
-                               .reference = "pypto 2397"};
+const symrace::BugInfo kWaitBeforeSendBug = {.document = "hw",
+                                             .symptom = "every rank hangs in its wait: a deadlock",
+                                             .order_dependent = false,
+                                             .needs_late_delivery = false,
+                                             .ranks = 2,
+                                             .reference = "pypto 2397"};
 
 }  // namespace
 
 const symrace::ProgramInfo kBugWaitBeforeSend = bug_program<WaitBeforeSend>(
-    "bug_hw_wait_before_send", "the wait for the previous rank stands before the own send", kBug);
+    "bug_hw_wait_before_send", "the wait for the previous rank stands before the own send",
+    kWaitBeforeSendBug);
 
 }  // namespace kernels

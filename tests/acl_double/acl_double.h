@@ -9,6 +9,9 @@
 //   ACL_DOUBLE_MEMORY=BYTES              memory of a device (default 1 GiB)
 //   ACL_DOUBLE_NO_PEER=A-B[,C-D]         no peer access between A and B, either way
 //   ACL_DOUBLE_FAIL=FUNCTION:K[:CODE]    the K-th call of FUNCTION fails (from 1; default 507899)
+//   ACL_DOUBLE_FLIP=BYTES                copies of so many bytes to the host come with their first
+//   bit
+//                                        turned, as from a card that fails in silence
 //   ACL_DOUBLE_REPORT=FILE               misuse and leaks, one a line; empty when there are none
 //   ACL_DOUBLE_LOG=FILE                  every call's name, one a line, in order
 // A value that cannot be read is one line on stderr, and ends the process with status 2.

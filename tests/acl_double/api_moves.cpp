@@ -27,9 +27,13 @@ Runtime& runtime() { return Runtime::instance(); }
 struct Move {
   std::byte* to;
   const std::byte* from;
-  Uses uses;
+  Uses uses = {};
+  bool flips = false;  // ACL_DOUBLE_FLIP
 
-  void run(std::size_t bytes) const { acl_double::move_bytes(to, from, bytes); }
+  void run(std::size_t bytes) const {
+    acl_double::move_bytes(to, from, bytes);
+    if (flips) *to ^= std::byte{1};
+  }
 };
 
 void require_range(const void* pointer, const char* name, std::size_t bytes) {
@@ -87,7 +91,7 @@ Move checked_move(void* to, std::size_t to_max, const void* from, std::size_t by
                                                     " expects ", told(expected), " memory"));
   }
   std::vector<std::int32_t> devices;
-  Move move{static_cast<std::byte*>(to), static_cast<const std::byte*>(from), {}};
+  Move move{static_cast<std::byte*>(to), static_cast<const std::byte*>(from)};
   if (there) {
     move.to = there->bytes;
     move.uses.push_back(there->backing);
@@ -99,6 +103,7 @@ Move checked_move(void* to, std::size_t to_max, const void* from, std::size_t by
     devices.push_back(here->device);
   }
   require_reachable(devices);
+  move.flips = kind == ACL_MEMCPY_DEVICE_TO_HOST && bytes == runtime().settings().flip_bytes;
   return move;
 }
 

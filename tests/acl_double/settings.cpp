@@ -17,8 +17,8 @@ namespace acl_double {
 namespace {
 
 constexpr const char* kNames[] = {"ACL_DOUBLE_DEVICES", "ACL_DOUBLE_SEED", "ACL_DOUBLE_MEMORY",
-                                  "ACL_DOUBLE_NO_PEER", "ACL_DOUBLE_FAIL", "ACL_DOUBLE_REPORT",
-                                  "ACL_DOUBLE_LOG"};
+                                  "ACL_DOUBLE_NO_PEER", "ACL_DOUBLE_FAIL", "ACL_DOUBLE_FLIP",
+                                  "ACL_DOUBLE_REPORT",  "ACL_DOUBLE_LOG"};
 
 constexpr const char* kFunctions[] = {"aclInit",
                                       "aclFinalize",
@@ -114,6 +114,8 @@ Settings read_settings(const char* text) {
       read_no_peer(value, settings);
     } else if (name == "ACL_DOUBLE_FAIL") {
       read_fail(value, settings);
+    } else if (name == "ACL_DOUBLE_FLIP") {
+      if (!absl::SimpleAtoi(value, &settings.flip_bytes)) refuse(name, value, "bytes of a copy");
     } else if (name == "ACL_DOUBLE_REPORT") {
       settings.report = value;
     } else {

@@ -21,6 +21,7 @@ struct Settings {
   std::string fail_function;
   std::uint64_t fail_call = 0;  // from 1
   aclError fail_code = ACL_ERROR_RT_DRV_INTERNAL_ERROR;
+  std::size_t flip_bytes = 0;  // size of the copies to the host that come wrong; 0: none
   std::string report;
   std::string log;
 

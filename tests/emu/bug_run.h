@@ -13,15 +13,9 @@
 #include "emu/strategies.h"
 #include "kernels/programs.h"
 #include "tests/emu/kernel_program.h"
+#include "tests/emu/program_arguments.h"
 
 namespace emu::testing {
-
-inline symrace::Arguments arguments_of(const symrace::ProgramInfo& info, std::int32_t ranks,
-                                       bool fixed) {
-  symrace::Arguments arguments = symrace::default_arguments(info, ranks);
-  arguments.flags["fixed"] = fixed ? "true" : "";
-  return arguments;
-}
 
 struct BugRun {
   BugRun(const symrace::ProgramInfo& info, std::int32_t ranks, bool fixed, const Options& options)

@@ -10,6 +10,7 @@
 #include "kernels/programs.h"
 #include "tests/emu/bug_run.h"
 #include "tests/emu/kernel_program.h"
+#include "tests/emu/program_arguments.h"
 
 namespace emu::testing {
 namespace {
@@ -21,26 +22,6 @@ constexpr std::int32_t kRankCounts[] = {1, 2, 3, 5, 8};
 #endif
 
 using DirectOutcome = symrace::DirectResult::Outcome;
-
-std::vector<symrace::Arguments> all_modes(const symrace::ProgramInfo& info, std::int32_t ranks) {
-  std::vector<symrace::Arguments> all = {symrace::default_arguments(info, ranks)};
-  for (const symrace::Flag& flag : info.flags) {
-    const std::size_t before = all.size();
-    for (const std::string_view choice : flag.choices) {
-      if (choice == flag.default_value) continue;
-      for (std::size_t i = 0; i < before; ++i) {
-        all.push_back(all[i]);
-        all.back().flags[std::string(flag.name)] = std::string(choice);
-      }
-    }
-    if (flag.kind != symrace::Flag::Kind::kSwitch || flag.name == "pipeline") continue;
-    for (std::size_t i = 0; i < before; ++i) {
-      all.push_back(all[i]);
-      all.back().flags[std::string(flag.name)] = "true";
-    }
-  }
-  return all;
-}
 
 void check_passes_directly(const symrace::ProgramInfo& info, const symrace::Arguments& arguments,
                            int runs = 3) {
