@@ -14,6 +14,7 @@
 #include "core/direct_fabric.h"
 #include "core/direct_waits.h"
 #include "core/error.h"
+#include "core/kernel_faults.h"
 #include "core/posix_heap.h"
 
 namespace symrace {
@@ -135,6 +136,7 @@ void DirectEngine::on_rank(std::int32_t rank, const std::function<void()>& task)
 }
 
 void DirectEngine::serve(Rank& rank) {
+  const FaultStack fault_stack;
   if (options_.pins_ranks) stay_on_core(rank.context.rank);
   while (true) {
     Rank::Order order = Rank::Order::kNone;
@@ -165,6 +167,7 @@ void DirectEngine::serve(Rank& rank) {
 }
 
 void DirectEngine::run_kernel(Rank& rank) {
+  rank.context.ops = 0;
   internal::current_rank_pointer = &rank.context;
   try {
     host_.task(rank.context.rank).run();
@@ -175,11 +178,11 @@ void DirectEngine::run_kernel(Rank& rank) {
   } catch (const std::exception& error) {
     // In a run that is over, the kernel may only have turned the end into an exception of its own.
     if (!watch_->is_over()) {
-      rank.error = absl::StrCat("rank ", rank.context.rank, ": the kernel threw: ", error.what());
+      rank.error = absl::StrCat(between_ops(rank.context, "threw").data(), ": ", error.what());
     }
   } catch (...) {
     if (!watch_->is_over()) {
-      rank.error = absl::StrCat("rank ", rank.context.rank, ": the kernel threw");
+      rank.error = between_ops(rank.context, "threw").data();
     }
   }
   internal::current_rank_pointer = nullptr;

@@ -4,6 +4,7 @@
 
 #include <string_view>
 
+#include "core/rank_context.h"
 #include "core/scalar.h"
 
 namespace symrace {
@@ -20,8 +21,13 @@ std::string short_location(const std::source_location& where) {
 namespace pl::scalar_detail {
 
 void throw_division_by_zero() {
-  throw symrace::KernelError("scalar division by zero in index math; check the divisor first",
-                             std::source_location::current());
+  constexpr std::string_view kWhat = "divided a scalar by zero in index math";
+  const symrace::RankContext* rank = symrace::internal::current_rank_pointer;
+  const std::string told = rank == nullptr ? absl::StrCat("the kernel ", std::string(kWhat))
+                                           : std::string(between_ops(*rank, kWhat).data());
+  throw symrace::KernelError(
+      absl::StrCat(told, "; check the divisor first"),
+      rank == nullptr ? std::source_location::current() : rank->latest.where);
 }
 
 }  // namespace pl::scalar_detail

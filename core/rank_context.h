@@ -2,7 +2,9 @@
 #ifndef SYMRACE_CORE_RANK_CONTEXT_H_
 #define SYMRACE_CORE_RANK_CONTEXT_H_
 
+#include <array>
 #include <cstdint>
+#include <string_view>
 
 #include "core/fabric.h"
 #include "core/tile_pool.h"
@@ -22,7 +24,15 @@ struct RankContext {
   // time.
   std::uint64_t private_moves = 0;
   std::uint64_t private_bytes = 0;
+  // The op that it began last, and how many there were; for what is told of a kernel that fails
+  // between ops.
+  Site latest = {};
+  std::uint32_t ops = 0;
 };
+
+// "put.cpp:12: rank 1: the kernel `what` after its notify here", or what of it fits. Allocates
+// nothing, so that signal handlers may call it.
+std::array<char, 512> between_ops(const RankContext& rank, std::string_view what);
 
 namespace internal {
 // Set by the engine whenever it hands control to a rank; null outside kernels.
@@ -37,6 +47,8 @@ inline RankContext& current_rank(const Site& site);
 inline RankContext& current_rank(const Site& site) {
   RankContext* context = internal::current_rank_pointer;
   if (context == nullptr) throw_outside_kernel(site);
+  context->latest = site;
+  ++context->ops;
   return *context;
 }
 

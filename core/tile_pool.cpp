@@ -3,6 +3,10 @@
 #include <bit>
 #include <new>
 
+#ifdef SYMRACE_HAS_ASAN
+#include <sanitizer/asan_interface.h>
+#endif
+
 namespace symrace {
 
 std::uint8_t TilePool::size_class_of(std::size_t bytes) {
@@ -18,6 +22,14 @@ void TilePool::refill(std::uint8_t size_class) {
   block->pool = this;
   release(block);
 }
+
+#ifdef SYMRACE_HAS_ASAN
+void TilePool::allow_only(TileBlock& block, std::size_t bytes) {
+  const std::size_t room = std::size_t{1} << (block.size_class + kSmallestLog2);
+  __asan_unpoison_memory_region(block.bytes(), bytes);
+  __asan_poison_memory_region(block.bytes() + bytes, room - bytes);
+}
+#endif
 
 TilePool::~TilePool() {
   for (TileBlock* head : free_) {

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "core/address_sanitizer.h"
+
 namespace symrace {
 
 // The vector on-core buffer (UB) holds 192 KiB, of which 184 KiB are usable.
@@ -71,6 +73,7 @@ class TilePool {
     TileBlock* block = head;
     head = block->next_free;
     block->state = TileBlock::State::kReady;
+    allow_only(*block, bytes);
     return TileRef(block);
   }
 
@@ -84,6 +87,12 @@ class TilePool {
   static constexpr int kClasses = 48;
   static std::uint8_t size_class_of(std::size_t bytes);
   void refill(std::uint8_t size_class);
+  // Tells AddressSanitizer, where there is one, which bytes of a block are the tile's.
+#ifdef SYMRACE_HAS_ASAN
+  static void allow_only(TileBlock& block, std::size_t bytes);
+#else
+  static void allow_only(TileBlock& /*block*/, std::size_t /*bytes*/) {}
+#endif
 
   std::array<TileBlock*, kClasses> free_{};
 };

@@ -111,6 +111,7 @@ bool Execution::begin(std::uint64_t seed) {
     rank.parked = false;
     rank.context.in_core_group = false;
     rank.context.deferred_gets = 0;
+    rank.context.ops = 0;
     rank.context.private_moves = rank.context.private_bytes = 0;
     rank.has_failed_test = false;
   }
@@ -152,10 +153,12 @@ void Execution::ride(std::int32_t rank) {
     } catch (const symrace::KernelError& error) {
       if (!cancelling_) fail(error.what());
     } catch (const std::exception& error) {
-      if (!cancelling_) fail(absl::StrCat("rank ", rank, ": the kernel threw: ", error.what()));
+      if (!cancelling_)
+        fail(absl::StrCat(between_ops(self.context, "threw").data(), ": ", error.what()));
     } catch (...) {
-      if (!cancelling_) fail(absl::StrCat("rank ", rank, ": the kernel threw"));
+      if (!cancelling_) fail(between_ops(self.context, "threw").data());
     }
+    symrace::internal::current_rank_pointer = nullptr;
     self.phase = RankState::Phase::kFinished;
     std::int32_t next = main_seat();
     if (!cancelling_) {
@@ -181,6 +184,7 @@ std::int32_t Execution::seat_after_start() {
 
 void Execution::step(RankState& rank) {
   if (cancelling_) throw Cancelled{};
+  symrace::internal::current_rank_pointer = nullptr;  // what follows is not the kernel's
   rank.parked = true;
   if (is_enabled(rank)) enabled_.add_rank(rank.context.rank);
   const std::int32_t next = seat_after_start();
@@ -189,6 +193,7 @@ void Execution::step(RankState& rank) {
     symrace::internal::current_rank_pointer = &rank.context;
     if (cancelling_) throw Cancelled{};
   }
+  symrace::internal::current_rank_pointer = &rank.context;
   rank.parked = false;
 }
 
@@ -295,6 +300,7 @@ void Execution::issue(const Piece& piece) {
     footprints_->issued(piece, options_.model.releases_class(piece.release_class));
   }
   if (interrupted()) throw Cancelled{};  // an op of many pieces may last
+  ++state(rank).context.ops;
   if (!recording()) return;
   Event event =
       make_event(Event::Kind::kIssue, piece.op, rank, piece.target, piece.region, piece.where);

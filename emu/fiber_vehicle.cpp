@@ -5,16 +5,10 @@
 #include <utility>
 #include <vector>
 
+#include "core/address_sanitizer.h"
 #include "emu/vehicle.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define SYMRACE_ANNOUNCE_FIBERS 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SYMRACE_ANNOUNCE_FIBERS 1
-#endif
-#endif
-#ifdef SYMRACE_ANNOUNCE_FIBERS
+#ifdef SYMRACE_HAS_ASAN
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
@@ -41,7 +35,7 @@ class StackAllocator : public context::protected_fixedsize_stack {
  public:
   explicit StackAllocator(std::size_t bytes) : context::protected_fixedsize_stack(bytes) {}
   void deallocate(context::stack_context& stack) noexcept {
-#ifdef SYMRACE_ANNOUNCE_FIBERS
+#ifdef SYMRACE_HAS_ASAN
     __asan_unpoison_memory_region(static_cast<char*>(stack.sp) - stack.size, stack.size);
 #endif
     context::protected_fixedsize_stack::deallocate(stack);
@@ -94,12 +88,12 @@ class FiberVehicle final : public Vehicle {
 
   // AddressSanitizer must be told of every change of stacks.
   void start_switch([[maybe_unused]] void** fake_stack, [[maybe_unused]] const Seat& target) {
-#ifdef SYMRACE_ANNOUNCE_FIBERS
+#ifdef SYMRACE_HAS_ASAN
     __sanitizer_start_switch_fiber(fake_stack, target.stack_bottom, target.stack_bytes);
 #endif
   }
   void finish_switch([[maybe_unused]] void* fake_stack) {
-#ifdef SYMRACE_ANNOUNCE_FIBERS
+#ifdef SYMRACE_HAS_ASAN
     const void* bottom = nullptr;
     std::size_t bytes = 0;
     __sanitizer_finish_switch_fiber(fake_stack, &bottom, &bytes);

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/kernel_faults.h"
 #include "emu/strategies.h"
 
 namespace emu {
@@ -90,6 +91,7 @@ absl::StatusOr<Exploration> explore_in_parallel(
     const std::function<void(std::uint64_t)>& progress) {
   Work work(seeds, progress);
   const auto worker = [&] {
+    const symrace::FaultStack fault_stack;
     try {
       auto strategy = make_strategy(strategy_name);
       if (!strategy.ok()) return work.fail(strategy.status());

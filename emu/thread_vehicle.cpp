@@ -3,6 +3,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/kernel_faults.h"
 #include "emu/vehicle.h"
 
 namespace emu {
@@ -15,6 +16,7 @@ class ThreadVehicle final : public Vehicle {
     try {
       for (std::int32_t rank = 0; rank < ranks; ++rank) {
         threads_.emplace_back([this, rank, ranks, &passenger] {
+          const symrace::FaultStack fault_stack;
           baton(rank).acquire();
           if (abandoned_) return;
           passenger.ride(rank);

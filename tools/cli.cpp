@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/kernel_faults.h"
 #include "kernels/programs.h"
 #include "tools/command_line.h"
 #include "tools/costs_command.h"
@@ -18,8 +19,12 @@
 namespace tools {
 namespace {
 
-absl::StatusOr<int> run(const Request& request) {
-  if (const auto* wanted = std::get_if<RunRequest>(&request)) return run_command(*wanted);
+absl::StatusOr<int> run(const char* command, const Request& request) {
+  if (const auto* wanted = std::get_if<RunRequest>(&request)) {
+    const symrace::FaultStack fault_stack;
+    symrace::watch_kernels(command, wanted->limits);
+    return run_command(*wanted);
+  }
   if (const auto* wanted = std::get_if<HeapRequest>(&request)) {
     if (absl::Status done = heap_command(std::cout, *wanted); !done.ok()) return done;
     return kExitOk;
@@ -70,7 +75,7 @@ int run_cli(int argc, char** argv, const char* own_program) {
   for (int i = 1; i < argc; ++i) words.emplace_back(argv[i]);
   absl::StatusOr<Request> request = parse_command_line(words, program);
   if (!request.ok()) return fail(request.status().message());
-  const absl::StatusOr<int> status = run(*request);
+  const absl::StatusOr<int> status = run(command, *request);
   if (!status.ok()) return fail(status.status().message());
   std::cout.flush();
   if (!std::cout) return fail("stdout: cannot be written; expected it to take the report");

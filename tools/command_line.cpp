@@ -109,6 +109,15 @@ void read_engine_flags(const Flags& flags, emu::Options& options) {
       parse_choice("--vehicle", flags.value("--vehicle"), kVehicles) == "thread") {
     options.vehicle = emu::VehicleKind::kThread;
   }
+  if (flags.given("--stack-size")) {
+    if (options.vehicle == emu::VehicleKind::kThread) {
+      throw UsageError(
+          "--stack-size and --vehicle thread exclude each other; expected 'ulimit -s', "
+          "which sizes the stacks of threads");
+    }
+    options.stack_bytes = parse_integer<std::size_t>("--stack-size", flags.value("--stack-size"),
+                                                     std::size_t{1} << 14, std::size_t{1} << 30);
+  }
   if (flags.given("--burst")) {
     options.burst_bytes = parse_integer<std::int64_t>("--burst", flags.value("--burst"), 0);
   }
@@ -123,6 +132,22 @@ void read_engine_flags(const Flags& flags, emu::Options& options) {
 std::chrono::seconds read_time_limit(const Flags& flags) {
   return std::chrono::seconds(
       parse_integer<std::int64_t>("--time-limit", flags.value("--time-limit"), 1, 1000000));
+}
+
+symrace::KernelLimits read_limits(const Flags& flags) {
+  symrace::KernelLimits limits{.hang_after = std::chrono::seconds(60),
+                               .memory_bytes = available_memory()};
+  if (flags.given("--hang-after")) {
+    limits.hang_after = std::chrono::seconds(
+        parse_integer<std::int64_t>("--hang-after", flags.value("--hang-after"), 0, 1000000));
+  }
+  if (flags.given("--memory-limit")) {
+    constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+    limits.memory_bytes =
+        kMiB * parse_integer<std::uint64_t>("--memory-limit", flags.value("--memory-limit"), 64,
+                                            std::uint64_t{1} << 40);
+  }
+  return limits;
 }
 
 void refuse_together(const Flags& flags, std::string_view what,
@@ -146,10 +171,10 @@ void read_engine(const Flags& flags, RunRequest& request) {
                       parse_choice("--engine", flags.value("--engine"), kEngines) == "direct";
   if (!request.is_direct && !request.on_hardware) return;
   for (const char* emulator_only :
-       {"--seed",  "--seeds",     "--fail-fast", "--strategy",  "--max-executions",
-        "--jobs",  "--no-shrink", "--replay",    "--max-steps", "--model",
-        "--burst", "--races",     "--vehicle",   "--timeline",  "--json",
-        "--sarif", "--trace",     "--report",    "--clock",     "--costs"}) {
+       {"--seed",      "--seeds",    "--fail-fast",  "--strategy",  "--max-executions", "--jobs",
+        "--no-shrink", "--replay",   "--max-steps",  "--model",     "--burst",          "--races",
+        "--vehicle",   "--timeline", "--json",       "--sarif",     "--trace",          "--report",
+        "--clock",     "--costs",    "--stack-size", "--hang-after"}) {
     if (!flags.given(emulator_only)) continue;
     throw UsageError(request.on_hardware ? "-p a2a3" : "--engine direct", ": it takes no ",
                      emulator_only, ", which is the emulator's; expected one of them");
@@ -313,7 +338,7 @@ std::string command_of(const Flags& flags, const RunRequest& request, bool is_ow
     add_flag("--" + std::string(flag.name));
   }
   for (const char* name : {"--size", "--dtype", "--data-seed", "--model", "--burst", "--max-steps",
-                           "--races", "--vehicle", "--clock", "--costs"}) {
+                           "--races", "--vehicle", "--stack-size", "--clock", "--costs"}) {
     add_flag(name);
   }
   return command;
@@ -337,6 +362,7 @@ RunRequest read_run(const Flags& flags, const symrace::ProgramInfo& program, boo
   read_data_flags(flags, program, request.arguments);
   read_engine_flags(flags, request.options);
   read_engine(flags, request);
+  request.limits = read_limits(flags);
   if (!request.is_direct && !request.on_hardware) {
     read_schedule_flags(flags, request);
     read_clock_flags(flags, request.options);

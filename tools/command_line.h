@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/kernel_faults.h"
 #include "core/program.h"
 #include "emu/explore.h"
 #include "emu/run.h"
@@ -24,6 +25,7 @@ struct RunRequest {
   bool on_hardware = false;  // -p a2a3: the devices only
   bool compares = false;     // with the emulator's output, on hardware
   std::chrono::seconds direct_time_limit{60};  // of either
+  symrace::KernelLimits limits;
   // "random", ...; "replay" with a token; "exhaustive" and "check-determinism" are ways to explore.
   std::string strategy = "random";
   std::string replay_token;  // empty: none

@@ -131,6 +131,14 @@ void Flags::add_engine_flags() {
   add_value("--costs", "FILE", engine,
             "model time by the cost table of a JSON file; see docs/modelled-time.md");
 
+  const char* limits = "Limits";
+  add_value("--stack-size", "BYTES", limits,
+            "of each rank's fiber, from 16384 to 1073741824 (default 262144)");
+  add_value("--hang-after", "SECONDS", limits,
+            "longest time from one op of a kernel to its next; 0: none (default 60)");
+  add_value("--memory-limit", "MIB", limits,
+            "resident memory of the run, in MiB (default: what the machine has free)");
+
   add_value("--heap", "NAME", engine,
             "keep the windows as a named heap, for 'a2a3sim heap' to look at in the run and after");
   add_switch("--replace-heap", engine, "in place of an ended or stale heap of that name");

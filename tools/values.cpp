@@ -4,6 +4,7 @@
 #include <absl/strings/str_format.h>
 #include <unistd.h>
 
+#include <fstream>
 #include <unordered_set>
 
 #include "tools/suggest.h"
@@ -38,6 +39,15 @@ std::uint64_t physical_memory() {
 
 std::string in_gib(std::uint64_t bytes) {
   return absl::StrFormat("%.1f GiB", static_cast<double>(bytes) / (1ULL << 30));
+}
+
+std::uint64_t available_memory() {
+  std::ifstream lines("/proc/meminfo");
+  std::uint64_t kib = 0;
+  for (std::string name, rest; lines >> name >> kib && std::getline(lines, rest);) {
+    if (name == "MemAvailable:") return kib << 10;
+  }
+  return 0;
 }
 
 std::string parse_choice(std::string_view flag, std::string_view text,

@@ -47,6 +47,9 @@ T parse_integer(std::string_view flag, std::string_view text, T smallest,
 // "1.5 GiB".
 std::string in_gib(std::uint64_t bytes);
 
+// What the machine could give now, in bytes; 0 when it does not tell.
+std::uint64_t available_memory();
+
 // `text` when it is one of `choices`.
 std::string parse_choice(std::string_view flag, std::string_view text,
                          std::span<const std::string_view> choices);

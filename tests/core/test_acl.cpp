@@ -386,7 +386,7 @@ TEST_CASE("acl: a kernel's own error ends the others, and another run succeeds")
   const auto engine = engine_of(program, {0, 1, 2});
   const DirectResult result = engine->run();
   CHECK(result.outcome == Outcome::kError);
-  CHECK(result.error == "rank 1: the kernel threw: enough");
+  CHECK(result.error.ends_with(": rank 1: the kernel threw after what it did here: enough"));
   fails = false;
   CHECK(engine->run().outcome == Outcome::kOk);
 }

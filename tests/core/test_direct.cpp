@@ -281,8 +281,8 @@ TEST_CASE("direct: a kernel that throws ends the others, and the engine goes on"
     };
     for (int again = 0; again < 3; ++again) {
       CHECK(run(0).outcome == Outcome::kOk);
-      CHECK(run(1).error == last + "the kernel threw: no more");
-      CHECK(run(2).error == last + "the kernel threw");
+      CHECK(run(1).error.ends_with(last + "the kernel threw after what it did here: no more"));
+      CHECK(run(2).error.ends_with(last + "the kernel threw after what it did here"));
       const DirectResult misuse = run(3);
       CHECK(misuse.outcome == Outcome::kError);
       CHECK(misuse.error.find(last + "load: region of shape") != std::string::npos);

@@ -60,7 +60,7 @@ inline std::unique_ptr<Explorer> make_explorer(symrace::Program& program, std::i
 }
 
 inline std::int32_t my_rank() {
-  return pld::rank(pld::CommContext{symrace::current_rank({}).rank, 0});
+  return symrace::internal::current_rank_pointer->rank;
 }
 
 inline pl::Tile<std::int32_t> tile_of(std::int32_t value, std::int64_t cols = 1) {

@@ -96,7 +96,7 @@ TEST_CASE("bad options and kernel errors are told in the result") {
   });
   const ExploreResult result = explore(throws, {.schedules = 3});
   CHECK_FALSE(result.ok());
-  CHECK(result.error == "rank 0: the kernel threw: on purpose");
+  CHECK(result.error == "rank 0: the kernel threw before its first op: on purpose");
 }
 
 }  // namespace
