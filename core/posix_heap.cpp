@@ -3,11 +3,8 @@
 #include <absl/strings/str_cat.h>
 #include <fcntl.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <cstring>
-#include <string>
 #include <utility>
 
 namespace symrace {
@@ -21,18 +18,6 @@ std::uint64_t free_shared_memory() {
   struct statvfs info {};
   if (statvfs(kSharedMemory, &info) != 0) return 0;
   return static_cast<std::uint64_t>(info.f_bavail) * info.f_frsize;
-}
-
-ipc::shared_memory_object create_object() {
-  for (int attempt = 0;; ++attempt) {
-    const std::string name = absl::StrCat("symrace-", getpid(), "-", attempt);
-    try {
-      ipc::permissions owner_only(0600);
-      return {ipc::create_only, name.c_str(), ipc::read_write, owner_only};
-    } catch (const ipc::interprocess_exception& error) {
-      if (error.get_error_code() != ipc::already_exists_error || attempt == 1000) throw;
-    }
-  }
 }
 
 }  // namespace
@@ -51,10 +36,7 @@ absl::StatusOr<std::unique_ptr<PosixHeap>> PosixHeap::create(std::int32_t ranks)
                      " ranks of at least one 4 KiB window; free some, or mount it larger"));
   }
   try {
-    ipc::shared_memory_object object = create_object();
-    // At once: whatever ends this process from here on leaves nothing behind.
-    ipc::shared_memory_object::remove(object.get_name());
-    object.truncate(static_cast<ipc::offset_t>(stride * static_cast<std::uint64_t>(ranks)));
+    UnnamedObject object(kSharedMemory, stride * static_cast<std::uint64_t>(ranks));
     ipc::mapped_region region(object, ipc::read_write);
     return std::unique_ptr<PosixHeap>(
         new PosixHeap(ranks, stride, std::move(object), std::move(region)));
@@ -64,8 +46,8 @@ absl::StatusOr<std::unique_ptr<PosixHeap>> PosixHeap::create(std::int32_t ranks)
   }
 }
 
-PosixHeap::PosixHeap(std::int32_t ranks, std::uint64_t slice_stride,
-                     ipc::shared_memory_object object, ipc::mapped_region region)
+PosixHeap::PosixHeap(std::int32_t ranks, std::uint64_t slice_stride, UnnamedObject object,
+                     ipc::mapped_region region)
     : SymmetricHeap(ranks), object_(std::move(object)), region_(std::move(region)) {
   base_ = static_cast<std::byte*>(region_.get_address());
   slice_stride_ = slice_stride;

@@ -1,20 +1,20 @@
-// PosixHeap: one POSIX shared-memory object that holds every rank's slice.
+// PosixHeap: one object in shared memory that holds every rank's slice.
 #ifndef SYMRACE_CORE_POSIX_HEAP_H_
 #define SYMRACE_CORE_POSIX_HEAP_H_
 
 #include <absl/status/statusor.h>
 
 #include <boost/interprocess/mapped_region.hpp>
-#include <boost/interprocess/shared_memory_object.hpp>
 #include <memory>
 
 #include "core/heap.h"
+#include "core/unnamed_object.h"
 
 namespace symrace {
 
 // Address space is reserved for as much as /dev/shm has free; memory is taken window by window with
 // posix_fallocate, so that a full /dev/shm is an error here and not a SIGBUS later. The object has
-// mode 0600 and is unlinked as soon as it is made: a killed run leaves nothing behind.
+// no name at any moment: a killed run leaves nothing behind.
 class PosixHeap final : public SymmetricHeap {
  public:
   // InvalidArgument for ranks < 1; ResourceExhausted when /dev/shm is full or missing.
@@ -27,11 +27,10 @@ class PosixHeap final : public SymmetricHeap {
   void read_slice(std::int32_t rank, std::uint64_t offset, std::span<std::byte> to) const override;
 
  private:
-  PosixHeap(std::int32_t ranks, std::uint64_t slice_stride,
-            boost::interprocess::shared_memory_object object,
+  PosixHeap(std::int32_t ranks, std::uint64_t slice_stride, UnnamedObject object,
             boost::interprocess::mapped_region region);
 
-  boost::interprocess::shared_memory_object object_;
+  UnnamedObject object_;
   boost::interprocess::mapped_region region_;
   std::uint64_t slice_backed_ = 0;
 };
