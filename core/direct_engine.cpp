@@ -63,12 +63,20 @@ DirectResult::Outcome outcome_of(DirectWaits::End end) {
 absl::StatusOr<std::unique_ptr<DirectEngine>> DirectEngine::create(Program& program,
                                                                    std::int32_t ranks,
                                                                    DirectOptions options) {
+  if (options.ranks_as == RanksAs::kProcesses) {
+    if (absl::Status support = RankProcesses::check_support(); !support.ok()) return support;
+  }
   absl::StatusOr<std::unique_ptr<PosixHeap>> heap = PosixHeap::create(ranks);
   if (!heap.ok()) return heap.status();
-  std::unique_ptr<DirectEngine> engine(
-      new DirectEngine(program, *std::move(heap), std::move(options)));
-  if (absl::Status started = engine->start_threads(); !started.ok()) return started;
-  return engine;
+  try {
+    std::unique_ptr<DirectEngine> engine(
+        new DirectEngine(program, *std::move(heap), std::move(options)));
+    if (absl::Status started = engine->start_threads(); !started.ok()) return started;
+    return engine;
+  } catch (const boost::interprocess::interprocess_exception& error) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("cannot share memory among ", ranks, " ranks: ", error.what()));
+  }
 }
 
 DirectEngine::DirectEngine(Program& program, std::unique_ptr<SymmetricHeap> heap,
@@ -77,11 +85,11 @@ DirectEngine::DirectEngine(Program& program, std::unique_ptr<SymmetricHeap> heap
       heap_(std::move(heap)),
       options_(std::move(options)),
       host_(*heap_),
-      waits_(*heap_) {
+      waits_(1, *heap_, options_.ranks_as) {
   const std::int32_t ranks = heap_->ranks();
   const bool oversubscribed = ranks > cores();
   for (std::int32_t rank = 0; rank < ranks; ++rank) {
-    Rank& created = ranks_.emplace_back(rank, *heap_, waits_, oversubscribed);
+    Rank& created = ranks_.emplace_back(rank, *heap_, waits(), oversubscribed);
     created.context.rank = rank;
     created.context.world_size = ranks;
     created.context.device =
@@ -89,9 +97,11 @@ DirectEngine::DirectEngine(Program& program, std::unique_ptr<SymmetricHeap> heap
     created.context.fabric = &created.fabric;
     created.context.tiles = &created.tiles;
   }
+  if (options_.ranks_as == RanksAs::kProcesses) processes_.emplace(ranks, waits());
 }
 
 absl::Status DirectEngine::start_threads() {
+  if (processes_) return absl::OkStatus();
   try {
     for (Rank& rank : ranks_) {
       threads_.emplace_back([this, &rank] { serve(rank); });
@@ -127,7 +137,7 @@ void DirectEngine::serve(Rank& rank) {
       rank.order = Rank::Order::kNone;
     }
     run_kernel(rank);
-    waits_.finish(rank.context.rank, !rank.error.empty());
+    waits().finish(rank.context.rank, !rank.error.empty());
   }
 }
 
@@ -135,20 +145,29 @@ void DirectEngine::run_kernel(Rank& rank) {
   internal::current_rank_pointer = &rank.context;
   try {
     host_.task(rank.context.rank).run();
-  } catch (const DirectCancelled&) {  // what it was in is known to waits_
+  } catch (const DirectCancelled&) {  // what it was in is known to waits()
   } catch (const KernelError& error) {
     rank.error = error.what();
   } catch (const std::exception& error) {
     // In a run that is over, the kernel may only have turned the end into an exception of its own.
-    if (!waits_.is_over()) {
+    if (!waits().is_over()) {
       rank.error = absl::StrCat("rank ", rank.context.rank, ": the kernel threw: ", error.what());
     }
   } catch (...) {
-    if (!waits_.is_over()) {
+    if (!waits().is_over()) {
       rank.error = absl::StrCat("rank ", rank.context.rank, ": the kernel threw");
     }
   }
   internal::current_rank_pointer = nullptr;
+}
+
+void DirectEngine::run_in_process(Rank& rank, RankRecord& record) {
+  WatchedFabric fabric(rank.fabric, record.last_op);
+  rank.context.fabric = &fabric;
+  rank.context.deferred_gets = 1;  // so that it is told of ops on private memory
+  if (options_.pins_ranks) stay_on_core(rank.context.rank);
+  run_kernel(rank);
+  record.leave(rank.error, rank.fabric.signals());
 }
 
 std::string DirectEngine::prepare() {
@@ -165,6 +184,13 @@ std::string DirectEngine::prepare() {
   if (absl::Status status = host_.check_dispatches(); !status.ok()) {
     return std::string(status.message());
   }
+  for (std::int32_t rank = 0; processes_ && rank < heap_->ranks(); ++rank) {
+    if (host_.task(rank).writes_outputs_only()) continue;
+    return absl::StrCat("host: the kernel of device ", rank,
+                        " captures variables or gets a pointer to one, and what it writes there "
+                        "stays in its process; pass outputs as pl::Out arguments of a kernel "
+                        "without captures, or run the ranks as threads");
+  }
   written_bytes_ = heap_->used_bytes();
   for (Rank& rank : ranks_) {
     rank.context.in_core_group = false;
@@ -172,8 +198,29 @@ std::string DirectEngine::prepare() {
     rank.fabric.begin();
     rank.error.clear();
   }
-  waits_.begin();
+  waits().begin();
   return "";
+}
+
+DirectWaits::End DirectEngine::run_threads(DirectWaits::Clock::time_point deadline) {
+  for (Rank& rank : ranks_) rank.give(Rank::Order::kRun);
+  return waits().await_all(deadline, options_.interrupt);
+}
+
+absl::StatusOr<DirectWaits::End> DirectEngine::run_processes(
+    DirectWaits::Clock::time_point deadline) {
+  std::vector<std::vector<PrivateRegion>> outputs;
+  for (const Rank& rank : ranks_) outputs.push_back(host_.task(rank.context.rank).outputs());
+  const auto body = [this](std::int32_t rank, RankRecord& record) {
+    run_in_process(ranks_[static_cast<std::size_t>(rank)], record);
+  };
+  const absl::Status ran = processes_->run(body, std::move(outputs), deadline, options_.interrupt);
+  if (!ran.ok()) return ran;
+  for (Rank& rank : ranks_) {
+    rank.error = processes_->error(rank.context.rank);
+    processes_->record(rank.context.rank).bring_signals(rank.fabric.signals());
+  }
+  return waits().ended();
 }
 
 DirectResult DirectEngine::run() {
@@ -186,8 +233,14 @@ DirectResult DirectEngine::run() {
   const DirectWaits::Clock::time_point deadline =
       options_.time_limit.count() != 0 ? DirectWaits::Clock::now() + options_.time_limit
                                        : DirectWaits::kNever;
-  for (Rank& rank : ranks_) rank.give(Rank::Order::kRun);
-  result.outcome = outcome_of(waits_.await_all(deadline, options_.interrupt));
+  const absl::StatusOr<DirectWaits::End> end =
+      processes_ ? run_processes(deadline) : run_threads(deadline);
+  if (!end.ok()) {
+    result.outcome = DirectResult::Outcome::kError;
+    result.error = std::string(end.status().message());
+    return result;
+  }
+  result.outcome = outcome_of(*end);
 
   if (result.outcome == DirectResult::Outcome::kError) {
     // Of several, not the first by the clock, which would be chance.
@@ -229,7 +282,7 @@ void DirectEngine::describe_stuck(DirectResult& result) {
   }
   for (const Rank& rank : ranks_) {
     const std::int32_t me = rank.context.rank;
-    const std::optional<DirectWait>& wait = waits_.left_in(me);
+    const std::optional<DirectWait>& wait = waits().left_in(me);
     if (!wait) continue;
     StuckRank stuck;
     stuck.rank = me;
@@ -241,7 +294,7 @@ void DirectEngine::describe_stuck(DirectResult& result) {
       stuck.window = cell.window->name;
       stuck.cell = index_in_window(*cell.window, cell.offset);
       stuck.expected = wait->expected;
-      stuck.actual = waits_.cell(me, cell);
+      stuck.actual = waits().cell(me, cell);
       stuck.cmp = wait->cmp;
       const auto on_cell = kinds.find({me, cell.offset});
       stuck.count_lost = on_cell != kinds.end() && on_cell->second.adds && on_cell->second.sets;

@@ -1,6 +1,6 @@
-// DirectEngine: runs a program with its ranks really in parallel, one OS thread a rank, at full
-// speed and in whatever order the machine gives. What it shows is one execution of those that
-// emu::Explorer can show all of.
+// DirectEngine: runs a program with its ranks really in parallel, one OS thread or process a rank,
+// at full speed and in whatever order the machine gives. What it shows is one execution of those
+// that emu::Explorer can show all of.
 #ifndef SYMRACE_CORE_DIRECT_ENGINE_H_
 #define SYMRACE_CORE_DIRECT_ENGINE_H_
 
@@ -13,15 +13,19 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "core/direct_fabric.h"
+#include "core/direct_processes.h"
 #include "core/heap.h"
 #include "core/host.h"
 #include "core/program.h"
 #include "core/rank_context.h"
+#include "core/ranks_as.h"
+#include "core/shared_array.h"
 #include "core/stuck_rank.h"
 
 namespace symrace {
@@ -29,6 +33,11 @@ namespace symrace {
 struct DirectOptions {
   // Device of each rank; empty: rank r on device r.
   std::vector<std::int32_t> devices = {};
+  // Of processes, one that dies (exit, signal, out of memory) is named in the error, and ends the
+  // run. A kernel's outputs are then the pl::Out arguments that it was dispatched with: a run is
+  // refused when some kernel captures variables, or gets a pointer to what it may change, since
+  // what it wrote there would stay in its process.
+  RanksAs ranks_as = RanksAs::kThreads;
   // A run that lasts longer counts as stuck; 0: none does. Ranks that all block are seen at once.
   std::chrono::steady_clock::duration time_limit = std::chrono::seconds(60);
   // Keeps rank r on the r-th core that this process may use, where there are as many: for
@@ -44,7 +53,7 @@ struct DirectResult {
     kMismatch,     // ended, output differs
     kDeadlock,     // every unfinished rank waits, and nobody is left to signal
     kTimeLimit,    // no end by the time limit
-    kError,        // a kernel asked for what the hardware cannot do, or threw
+    kError,        // a kernel asked for what the hardware cannot do, or threw; a process died
     kInterrupted,  // DirectOptions::interrupt was set
   };
   Outcome outcome = Outcome::kOk;
@@ -55,10 +64,11 @@ struct DirectResult {
   std::vector<Mismatch> mismatches = {};  // kMismatch
 };
 
-// Not thread-safe itself. A kernel that loops for ever without any op cannot be ended.
+// Not thread-safe itself. A thread whose kernel loops for ever without any op cannot be ended.
 class DirectEngine {
  public:
-  // `program` outlives the engine. ResourceExhausted when the heap or the threads cannot be had.
+  // `program` outlives the engine. ResourceExhausted when the heap or the threads cannot be had,
+  // Unimplemented when processes cannot.
   static absl::StatusOr<std::unique_ptr<DirectEngine>> create(Program& program, std::int32_t ranks,
                                                               DirectOptions options = {});
   ~DirectEngine();
@@ -87,21 +97,27 @@ class DirectEngine {
     void give(Order what);
   };
 
+  // Throws boost::interprocess::interprocess_exception when there is no memory to share.
   DirectEngine(Program& program, std::unique_ptr<SymmetricHeap> heap, DirectOptions options);
   absl::Status start_threads();
   void serve(Rank& rank);
   void run_kernel(Rank& rank);
+  void run_in_process(Rank& rank, RankRecord& record);
   std::string prepare();  // an error, or ""
+  DirectWaits::End run_threads(DirectWaits::Clock::time_point deadline);
+  absl::StatusOr<DirectWaits::End> run_processes(DirectWaits::Clock::time_point deadline);
+  DirectWaits& waits() { return waits_[0]; }
   void describe_stuck(DirectResult& result);
 
   Program& program_;
   std::unique_ptr<SymmetricHeap> heap_;
   DirectOptions options_;
   pld::Host host_;
-  DirectWaits waits_;
+  SharedArray<DirectWaits> waits_;  // one
   std::deque<Rank> ranks_;
   std::uint64_t written_bytes_ = 0;  // of each slice, by the last run
   std::vector<std::thread> threads_;
+  std::optional<DirectProcesses> processes_;
 };
 
 }  // namespace symrace

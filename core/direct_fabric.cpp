@@ -143,7 +143,6 @@ void DirectFabric::notify(std::int32_t peer, const Cell& cell, std::int32_t valu
   } else {
     signal.fetch_add(value, std::memory_order_acq_rel);
   }
-  light_fence();  // before the look at who waits
   waits_.signalled(peer, target);
   signals_.sent(peer, cell, op, site.where);
 }

@@ -1,23 +1,34 @@
 #include "core/direct_waits.h"
 
 #include <algorithm>
+#include <mutex>
 
-#include "core/asymmetric_fence.h"
+#include "core/futex.h"
 
 namespace symrace {
 namespace {
 
 // A signal handler can only set a flag, so somebody has to look.
 constexpr std::chrono::milliseconds kLookForInterrupt{10};
+// A rank that is stopped while it keeps the mutex must not keep the run from its end.
+constexpr std::chrono::milliseconds kPatience{100};
 
 }  // namespace
 
-DirectWaits::DirectWaits(SymmetricHeap& heap)
-    : heap_(heap), seats_(static_cast<std::size_t>(heap.ranks())) {}
+DirectWaits::DirectWaits(SymmetricHeap& heap, RanksAs ranks_as)
+    : heap_(heap),
+      seats_(static_cast<std::size_t>(heap.ranks())),
+      ranks_as_(ranks_as),
+      is_asymmetric_(ranks_as == RanksAs::kThreads && has_heavy_fence),
+      mutex_(ranks_as) {}
 
 void DirectWaits::begin() {
   const std::lock_guard lock(mutex_);
-  for (Seat& seat : seats_) seat.left_in.reset();
+  for (Seat& seat : seats_) {
+    seat.waits_for.store(nullptr, std::memory_order_relaxed);
+    seat.is_blocked = seat.is_asleep = false;
+    seat.left_in.reset();
+  }
   over_.store(false, std::memory_order_relaxed);
   blocked_ = 0;
   finished_ = 0;
@@ -45,7 +56,11 @@ void DirectWaits::block(std::int32_t rank, const DirectWait& wait) {
       const std::lock_guard lock(mutex_);
       if (is_over()) break;
       seat.waits_for.store(address(rank, wait.cell), std::memory_order_release);
-      heavy_fence();
+      if (is_asymmetric_) {
+        heavy_fence();
+      } else {
+        full_fence();
+      }
       if (holds(rank, wait)) {
         seat.waits_for.store(nullptr, std::memory_order_relaxed);
         return;
@@ -56,7 +71,9 @@ void DirectWaits::block(std::int32_t rank, const DirectWait& wait) {
       ++blocked_;
       look_for_deadlock();
     }
-    seat.woken.wait(0, std::memory_order_acquire);
+    seat.is_asleep = true;
+    sleep(seat);
+    seat.is_asleep = false;
     if (holds(rank, wait)) return;
   }
   leave(rank, wait);
@@ -73,14 +90,30 @@ void DirectWaits::wake(std::int32_t rank, const std::int32_t* cell) {
     unblock(seat);
   }
   // Outside, since the woken rank may run at once in this one's place, and come for the mutex.
-  seat.woken.notify_one();
+  rouse(seat);
+}
+
+void DirectWaits::sleep(Seat& seat) {
+  if (ranks_as_ == RanksAs::kThreads) {
+    seat.woken.wait(0, std::memory_order_acquire);
+  } else {
+    while (seat.woken.load(std::memory_order_acquire) == 0) futex_wait(seat.woken, 0);
+  }
+}
+
+void DirectWaits::rouse(Seat& seat) {
+  if (ranks_as_ == RanksAs::kThreads) {
+    seat.woken.notify_one();
+  } else {
+    futex_wake(seat.woken);
+  }
 }
 
 // Whoever wakes a rank counts it as running, at once: a rank is blocked or can go on, never both.
 void DirectWaits::unblock(Seat& seat) {
+  if (seat.is_blocked) --blocked_;
   seat.is_blocked = false;
   seat.waits_for.store(nullptr, std::memory_order_relaxed);
-  --blocked_;
   seat.woken.exchange(1, std::memory_order_seq_cst);
 }
 
@@ -88,10 +121,22 @@ void DirectWaits::end(End end) {
   if (end_ == End::kFinished || end == End::kError) end_ = end;
   over_.store(true, std::memory_order_relaxed);
   for (Seat& seat : seats_) {
-    if (!seat.is_blocked) continue;
+    // Whoever died may have been about to wake a rank that it had counted as running.
+    if (!seat.is_blocked && ranks_as_ == RanksAs::kThreads) continue;
     unblock(seat);
-    seat.woken.notify_one();
+    rouse(seat);
   }
+}
+
+void DirectWaits::stop(End why) {
+  const bool is_mine = mutex_.try_lock_for(kPatience);
+  end(why);
+  if (is_mine) mutex_.unlock();
+}
+
+void DirectWaits::abandon(std::int32_t rank, const Site& last) {
+  Seat& seat = seats_[static_cast<std::size_t>(rank)];
+  seat.left_in = seat.is_asleep ? seat.wait : DirectWait{.site = last};
 }
 
 // When every unfinished rank is blocked, nobody is left to change a cell: a notifier finishes its
@@ -105,7 +150,7 @@ void DirectWaits::look_for_deadlock() {
     Seat& seat = seats_[static_cast<std::size_t>(rank)];
     if (!seat.is_blocked || !holds(rank, seat.wait)) continue;
     unblock(seat);
-    seat.woken.notify_one();
+    rouse(seat);
     some_hold = true;
   }
   if (!some_hold) end(End::kDeadlock);
