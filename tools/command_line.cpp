@@ -118,6 +118,13 @@ std::chrono::seconds read_time_limit(const Flags& flags) {
 void read_engine(const Flags& flags, RunRequest& request) {
   request.is_direct = flags.given("--engine") &&
                       parse_choice("--engine", flags.value("--engine"), kEngines) == "direct";
+  if (flags.given("--ranks-as")) {
+    const std::string kind = parse_choice("--ranks-as", flags.value("--ranks-as"), kRanksAs);
+    if (!request.is_direct) {
+      throw UsageError("--ranks-as without --engine direct; expected both");
+    }
+    if (kind == "processes") request.ranks_as = symrace::RanksAs::kProcesses;
+  }
   if (!request.is_direct) return;
   for (const char* emulator_only :
        {"--seed",  "--seeds",     "--fail-fast", "--strategy",  "--max-executions",

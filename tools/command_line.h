@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/program.h"
+#include "core/ranks_as.h"
 #include "emu/explore.h"
 #include "emu/run.h"
 
@@ -21,6 +22,7 @@ struct RunRequest {
   emu::Options options;
   bool is_direct = false;  // --engine direct: of `options`, the devices only
   std::chrono::seconds direct_time_limit{60};
+  symrace::RanksAs ranks_as = symrace::RanksAs::kThreads;  // of --engine direct
   // "random", ...; "replay" with a token; "exhaustive" and "check-determinism" are ways to explore.
   std::string strategy = "random";
   std::string replay_token;  // empty: none
