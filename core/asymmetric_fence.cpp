@@ -6,7 +6,7 @@
 
 namespace symrace {
 
-const bool has_heavy_fence =
+const bool kHasHeavyFence =
     syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
 
 void heavy_fence() {

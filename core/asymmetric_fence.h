@@ -3,7 +3,7 @@
 //
 // A store and a later load of the one, with light_fence() between them, and a store and a later
 // load of the other, with heavy_fence() between them: one of the two loads sees the other's store.
-// Two light fences promise nothing. Without has_heavy_fence, and between two processes, only a full
+// Two light fences promise nothing. Without kHasHeavyFence, and between two processes, only a full
 // fence on either side does that.
 #ifndef SYMRACE_CORE_ASYMMETRIC_FENCE_H_
 #define SYMRACE_CORE_ASYMMETRIC_FENCE_H_
@@ -25,7 +25,7 @@ inline void full_fence() {
 }
 
 // Whether this process is registered with membarrier. Known before main() begins.
-extern const bool has_heavy_fence;
+extern const bool kHasHeavyFence;
 
 // The compiler only.
 inline void light_fence() { std::atomic_signal_fence(std::memory_order_seq_cst); }

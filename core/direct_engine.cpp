@@ -210,11 +210,12 @@ DirectWaits::End DirectEngine::run_threads(DirectWaits::Clock::time_point deadli
 absl::StatusOr<DirectWaits::End> DirectEngine::run_processes(
     DirectWaits::Clock::time_point deadline) {
   std::vector<std::vector<PrivateRegion>> outputs;
+  outputs.reserve(ranks_.size());
   for (const Rank& rank : ranks_) outputs.push_back(host_.task(rank.context.rank).outputs());
   const auto body = [this](std::int32_t rank, RankRecord& record) {
     run_in_process(ranks_[static_cast<std::size_t>(rank)], record);
   };
-  const absl::Status ran = processes_->run(body, std::move(outputs), deadline, options_.interrupt);
+  const absl::Status ran = processes_->run(body, outputs, deadline, options_.interrupt);
   if (!ran.ok()) return ran;
   for (Rank& rank : ranks_) {
     rank.error = processes_->error(rank.context.rank);

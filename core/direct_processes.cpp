@@ -45,14 +45,15 @@ void RankRecord::bring_signals(SignalRecord& to) const {
   to.restore(entries, has_all_signals_);
 }
 
-absl::Status DirectProcesses::run(const Body& body, std::vector<std::vector<PrivateRegion>> outputs,
+absl::Status DirectProcesses::run(const Body& body,
+                                  const std::vector<std::vector<PrivateRegion>>& outputs,
                                   Clock::time_point deadline, const std::atomic<bool>* interrupt) {
   const auto ranks = static_cast<std::int32_t>(records_.size());
   for (RankRecord& record : records_) record.clear();
   errors_.assign(records_.size(), "");
   std::optional<RankOutputs> returned;
   try {
-    returned.emplace(std::move(outputs));
+    returned.emplace(outputs);
   } catch (const boost::interprocess::interprocess_exception& error) {
     return absl::ResourceExhaustedError(
         absl::StrCat("cannot share the outputs with the ranks' processes: ", error.what()));

@@ -62,7 +62,7 @@ class DirectProcesses {
   // Returns when every process is gone, with `outputs` (see RankOutputs) written; how the run ended
   // is known to the waits. Ranks that do not come to their end soon after the run's are killed.
   // ResourceExhausted when processes or memory cannot be had.
-  absl::Status run(const Body& body, std::vector<std::vector<PrivateRegion>> outputs,
+  absl::Status run(const Body& body, const std::vector<std::vector<PrivateRegion>>& outputs,
                    Clock::time_point deadline, const std::atomic<bool>* interrupt);
   const RankRecord& record(std::int32_t rank) const {
     return records_[static_cast<std::size_t>(rank)];

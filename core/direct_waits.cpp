@@ -19,7 +19,7 @@ DirectWaits::DirectWaits(SymmetricHeap& heap, RanksAs ranks_as)
     : heap_(heap),
       seats_(static_cast<std::size_t>(heap.ranks())),
       ranks_as_(ranks_as),
-      is_asymmetric_(ranks_as == RanksAs::kThreads && has_heavy_fence),
+      is_asymmetric_(ranks_as == RanksAs::kThreads && kHasHeavyFence),
       mutex_(ranks_as) {}
 
 void DirectWaits::begin() {

@@ -12,7 +12,7 @@ void pack(const PrivateRegion& from, std::byte* to) {
 
 }  // namespace
 
-RankOutputs::RankOutputs(std::vector<std::vector<PrivateRegion>> outputs) {
+RankOutputs::RankOutputs(const std::vector<std::vector<PrivateRegion>>& outputs) {
   std::size_t bytes = 0;
   for (const std::vector<PrivateRegion>& of_rank : outputs) {
     std::vector<Output>& placed = outputs_.emplace_back();

@@ -16,7 +16,7 @@ class RankOutputs {
  public:
   // Of rank r: the regions of `outputs[r]`. Made before the fork, and with the contents of then.
   // Throws boost::interprocess::interprocess_exception when there is no memory.
-  explicit RankOutputs(std::vector<std::vector<PrivateRegion>> outputs);
+  explicit RankOutputs(const std::vector<std::vector<PrivateRegion>>& outputs);
 
   // In the rank's process, when its kernel has ended.
   void send(std::int32_t rank);

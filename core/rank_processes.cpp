@@ -106,6 +106,7 @@ absl::Status RankProcesses::start(std::int32_t ranks,
 
 std::vector<RankProcesses::End> RankProcesses::wait(Clock::time_point until) {
   std::vector<pollfd> descriptors;
+  descriptors.reserve(running_.size());
   for (const Process& process : running_) {
     descriptors.push_back({.fd = process.descriptor, .events = POLLIN, .revents = 0});
   }
