@@ -97,7 +97,9 @@ DirectEngine::DirectEngine(Program& program, std::unique_ptr<SymmetricHeap> heap
     created.context.fabric = &created.fabric;
     created.context.tiles = &created.tiles;
   }
-  if (options_.ranks_as == RanksAs::kProcesses) processes_.emplace(ranks, waits());
+  if (options_.ranks_as == RanksAs::kProcesses) {
+    processes_ = std::make_unique<DirectProcesses>(ranks, waits());
+  }
 }
 
 absl::Status DirectEngine::start_threads() {

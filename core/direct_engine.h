@@ -13,7 +13,6 @@
 #include <deque>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -117,7 +116,7 @@ class DirectEngine {
   std::deque<Rank> ranks_;
   std::uint64_t written_bytes_ = 0;  // of each slice, by the last run
   std::vector<std::thread> threads_;
-  std::optional<DirectProcesses> processes_;
+  std::unique_ptr<DirectProcesses> processes_;  // null: threads
 };
 
 }  // namespace symrace
