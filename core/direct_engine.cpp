@@ -7,7 +7,6 @@
 #include <cstring>
 #include <exception>
 #include <map>
-#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -261,11 +260,11 @@ absl::StatusOr<RunWatch::End> DirectEngine::run_processes(RunWatch::Clock::time_
   const auto body = [this](std::int32_t rank, RankRecord& record) {
     run_in_process(ranks_[static_cast<std::size_t>(rank)], record);
   };
-  const absl::Status ran = processes_->run(body, outputs, deadline, options_.interrupt);
+  absl::Status ran = processes_->run(body, outputs, deadline, options_.interrupt);
   if (!ran.ok()) return ran;
   for (Rank& rank : ranks_) {
     rank.error = processes_->error(rank.context.rank);
-    processes_->record(rank.context.rank).bring_signals(rank.fabric->signals());
+    processes_->record(rank.context.rank).bring_signals(rank.fabric->mutable_signals());
   }
   return watch_->ended();
 }
@@ -329,8 +328,8 @@ void DirectEngine::describe_stuck(DirectResult& result) {
   }
   for (const Rank& rank : ranks_) {
     const std::int32_t me = rank.context.rank;
-    const std::optional<DirectWait>& wait = watch_->left_in(me);
-    if (!wait) continue;
+    const DirectWait* wait = watch_->left_in(me);
+    if (wait == nullptr) continue;
     StuckRank stuck;
     stuck.rank = me;
     stuck.op = wait->site.op;

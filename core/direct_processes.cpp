@@ -59,7 +59,7 @@ absl::Status DirectProcesses::run(const Body& body,
         absl::StrCat("cannot share the outputs with the ranks' processes: ", error.what()));
   }
   RankProcesses processes;
-  const absl::Status started = processes.start(ranks, [&](std::int32_t rank) {
+  absl::Status started = processes.start(ranks, [&](std::int32_t rank) {
     RankRecord& record = records_[static_cast<std::size_t>(rank)];
     body(rank, record);
     returned->send(rank);

@@ -62,9 +62,11 @@ class RunWatch {
   void stop(End why);
   // Of processes: how the run ended, as far as it has.
   End ended() const { return end_; }
-  // When every rank has finished, or is gone: what the rank was in when the run's end overtook it.
-  const std::optional<DirectWait>& left_in(std::int32_t rank) const {
-    return left_in_[static_cast<std::size_t>(rank)];
+  // When every rank has finished, or is gone: what the rank was in when the run's end overtook it,
+  // or null.
+  const DirectWait* left_in(std::int32_t rank) const {
+    const std::optional<DirectWait>& left_in = left_in_[static_cast<std::size_t>(rank)];
+    return left_in ? &*left_in : nullptr;
   }
   // Likewise: what is in the cell that it was left in.
   virtual std::int32_t cell(std::int32_t rank, const Cell& cell) const = 0;
