@@ -20,8 +20,8 @@ namespace symrace {
 // cards is the runtime's copies and reductions.
 class AclEngine final : public DirectEngine {
  public:
-  // Of `options`, `devices` are the cards, one a rank. Unavailable where a call of the runtime
-  // fails, naming it and the rank; what was acquired by then is released.
+  // Of `options`, `devices` are the cards, one a rank; ranks are threads. Unavailable where a call
+  // of the runtime fails, naming it and the rank; what was acquired by then is released.
   static absl::StatusOr<std::unique_ptr<AclEngine>> create(Program& program, DirectOptions options);
   // Releases what close() has not.
   ~AclEngine() override;

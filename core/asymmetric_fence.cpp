@@ -6,14 +6,12 @@
 
 namespace symrace {
 
-const bool internal::kHasHeavyFence =
+const bool kHasHeavyFence =
     syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
 
 void heavy_fence() {
   full_fence();
-  if (internal::kHasHeavyFence) {
-    syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
-  }
+  syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 }
 
 }  // namespace symrace

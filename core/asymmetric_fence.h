@@ -1,9 +1,10 @@
-// A full fence between two threads of which one passes often and the other seldom: the frequent one
-// pays almost nothing, the rare one a system call (membarrier(2), private expedited).
+// A full fence between two threads of a process of which one passes often and the other seldom: the
+// frequent one pays almost nothing, the rare one a system call (membarrier(2), private expedited).
 //
 // A store and a later load of the one, with light_fence() between them, and a store and a later
 // load of the other, with heavy_fence() between them: one of the two loads sees the other's store.
-// Two light fences promise nothing. Where the kernel has no membarrier, both are full fences.
+// Two light fences promise nothing. Without kHasHeavyFence, and between two processes, only a full
+// fence on either side does that.
 #ifndef SYMRACE_CORE_ASYMMETRIC_FENCE_H_
 #define SYMRACE_CORE_ASYMMETRIC_FENCE_H_
 
@@ -23,18 +24,11 @@ inline void full_fence() {
 #endif
 }
 
-namespace internal {
 // Whether this process is registered with membarrier. Known before main() begins.
 extern const bool kHasHeavyFence;
-}  // namespace internal
 
-inline void light_fence() {
-  if (internal::kHasHeavyFence) [[likely]] {
-    std::atomic_signal_fence(std::memory_order_seq_cst);  // the compiler only
-  } else {
-    full_fence();
-  }
-}
+// The compiler only.
+inline void light_fence() { std::atomic_signal_fence(std::memory_order_seq_cst); }
 
 void heavy_fence();
 

@@ -7,7 +7,6 @@
 #include <cstring>
 #include <exception>
 #include <map>
-#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -16,6 +15,8 @@
 #include "core/error.h"
 #include "core/kernel_faults.h"
 #include "core/posix_heap.h"
+#include "core/shared_array.h"
+#include "core/watched_fabric.h"
 
 namespace symrace {
 namespace {
@@ -66,24 +67,37 @@ DirectResult::Outcome outcome_of(RunWatch::End end) {
 absl::StatusOr<std::unique_ptr<DirectEngine>> DirectEngine::create(Program& program,
                                                                    std::int32_t ranks,
                                                                    DirectOptions options) {
+  const RanksAs ranks_as = options.ranks_as;
+  if (ranks_as == RanksAs::kProcesses) {
+    if (absl::Status support = RankProcesses::check_support(); !support.ok()) return support;
+  }
   absl::StatusOr<std::unique_ptr<PosixHeap>> created =
       PosixHeap::create(ranks, options.heap, "direct");
   if (!created.ok()) return created.status();
   PosixHeap& heap = **created;
-  auto waits = std::make_unique<DirectWaits>(heap);
-  DirectWaits& common = *waits;
-  std::unique_ptr<DirectEngine> engine(
-      new DirectEngine(program, *std::move(created), std::move(waits), std::move(options)));
-  const bool oversubscribed = ranks > cores();
-  absl::Status started = engine->start([&](std::int32_t rank) {
-    return std::make_unique<DirectFabric>(rank, heap, common, oversubscribed);
-  });
-  if (!started.ok()) return started;
-  return engine;
+  try {
+    const auto shared = std::make_shared<SharedArray<DirectWaits>>(1, heap, ranks_as);
+    DirectWaits& waits = (*shared)[0];
+    std::unique_ptr<DirectEngine> engine(new DirectEngine(program, *std::move(created),
+                                                          std::shared_ptr<RunWatch>(shared, &waits),
+                                                          std::move(options)));
+    if (ranks_as == RanksAs::kProcesses) {
+      engine->processes_ = std::make_unique<DirectProcesses>(ranks, waits);
+    }
+    const bool oversubscribed = ranks > cores();
+    absl::Status started = engine->start([&](std::int32_t rank) {
+      return std::make_unique<DirectFabric>(rank, heap, waits, oversubscribed);
+    });
+    if (!started.ok()) return started;
+    return engine;
+  } catch (const boost::interprocess::interprocess_exception& error) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("cannot share memory among ", ranks, " ranks: ", error.what()));
+  }
 }
 
 DirectEngine::DirectEngine(Program& program, std::unique_ptr<SymmetricHeap> heap,
-                           std::unique_ptr<RunWatch> watch, DirectOptions options)
+                           std::shared_ptr<RunWatch> watch, DirectOptions options)
     : program_(program),
       heap_(std::move(heap)),
       watch_(std::move(watch)),
@@ -102,6 +116,7 @@ absl::Status DirectEngine::start(
     created.context.fabric = created.fabric.get();
     created.context.tiles = &created.tiles;
   }
+  if (processes_) return absl::OkStatus();
   try {
     for (Rank& rank : ranks_) {
       threads_.emplace_back([this, &rank] { serve(rank); });
@@ -188,6 +203,15 @@ void DirectEngine::run_kernel(Rank& rank) {
   internal::current_rank_pointer = nullptr;
 }
 
+void DirectEngine::run_in_process(Rank& rank, RankRecord& record) {
+  WatchedFabric fabric(*rank.fabric, record.last_op);
+  rank.context.fabric = &fabric;
+  rank.context.deferred_gets = 1;  // so that it is told of ops on private memory
+  if (options_.pins_ranks) stay_on_core(rank.context.rank);
+  run_kernel(rank);
+  record.leave(rank.error, rank.fabric->signals());
+}
+
 absl::Status DirectEngine::clear_windows(std::uint64_t written_bytes) {
   for (std::int32_t rank = 0; written_bytes != 0 && rank < heap_->ranks(); ++rank) {
     std::memset(heap_->address(rank, 0), 0, written_bytes);
@@ -205,6 +229,13 @@ std::string DirectEngine::prepare() {
   if (absl::Status status = host_.check_dispatches(); !status.ok()) {
     return std::string(status.message());
   }
+  for (std::int32_t rank = 0; processes_ && rank < heap_->ranks(); ++rank) {
+    if (host_.task(rank).writes_outputs_only()) continue;
+    return absl::StrCat("host: the kernel of device ", rank,
+                        " captures variables or gets a pointer to one, and what it writes there "
+                        "stays in its process; pass outputs as pl::Out arguments of a kernel "
+                        "without captures, or run the ranks as threads");
+  }
   if (absl::Status status = clear_windows(std::exchange(written_bytes_, 0)); !status.ok()) {
     return std::string(status.message());
   }
@@ -220,6 +251,27 @@ std::string DirectEngine::prepare() {
   return "";
 }
 
+RunWatch::End DirectEngine::run_threads(RunWatch::Clock::time_point deadline) {
+  for (Rank& rank : ranks_) rank.give(Rank::Order::kRun);
+  return watch_->await_all(deadline, options_.interrupt);
+}
+
+absl::StatusOr<RunWatch::End> DirectEngine::run_processes(RunWatch::Clock::time_point deadline) {
+  std::vector<std::vector<PrivateRegion>> outputs;
+  outputs.reserve(ranks_.size());
+  for (const Rank& rank : ranks_) outputs.push_back(host_.task(rank.context.rank).outputs());
+  const auto body = [this](std::int32_t rank, RankRecord& record) {
+    run_in_process(ranks_[static_cast<std::size_t>(rank)], record);
+  };
+  absl::Status ran = processes_->run(body, outputs, deadline, options_.interrupt);
+  if (!ran.ok()) return ran;
+  for (Rank& rank : ranks_) {
+    rank.error = processes_->error(rank.context.rank);
+    processes_->record(rank.context.rank).bring_signals(rank.fabric->mutable_signals());
+  }
+  return watch_->ended();
+}
+
 DirectResult DirectEngine::run() {
   DirectResult result;
   result.error = prepare();
@@ -230,8 +282,14 @@ DirectResult DirectEngine::run() {
   const RunWatch::Clock::time_point deadline = options_.time_limit.count() != 0
                                                    ? RunWatch::Clock::now() + options_.time_limit
                                                    : RunWatch::kNever;
-  for (Rank& rank : ranks_) rank.give(Rank::Order::kRun);
-  result.outcome = outcome_of(watch_->await_all(deadline, options_.interrupt));
+  const absl::StatusOr<RunWatch::End> end =
+      processes_ ? run_processes(deadline) : run_threads(deadline);
+  if (!end.ok()) {
+    result.outcome = DirectResult::Outcome::kError;
+    result.error = std::string(end.status().message());
+    return result;
+  }
+  result.outcome = outcome_of(*end);
 
   if (result.outcome == DirectResult::Outcome::kError) {
     // Of several, not the first by the clock, which would be chance.
@@ -273,8 +331,8 @@ void DirectEngine::describe_stuck(DirectResult& result) {
   }
   for (const Rank& rank : ranks_) {
     const std::int32_t me = rank.context.rank;
-    const std::optional<DirectWait>& wait = watch_->left_in(me);
-    if (!wait) continue;
+    const DirectWait* wait = watch_->left_in(me);
+    if (wait == nullptr) continue;
     StuckRank stuck;
     stuck.rank = me;
     stuck.op = wait->site.op;

@@ -1,6 +1,6 @@
-// DirectEngine: runs a program with its ranks really in parallel, one OS thread a rank, at full
-// speed and in whatever order the machine gives. What it shows is one execution of those that
-// emu::Explorer can show all of.
+// DirectEngine: runs a program with its ranks really in parallel, one OS thread or process a rank,
+// at full speed and in whatever order the machine gives. What it shows is one execution of those
+// that emu::Explorer can show all of.
 #ifndef SYMRACE_CORE_DIRECT_ENGINE_H_
 #define SYMRACE_CORE_DIRECT_ENGINE_H_
 
@@ -18,12 +18,14 @@
 #include <thread>
 #include <vector>
 
+#include "core/direct_processes.h"
 #include "core/heap.h"
 #include "core/host.h"
 #include "core/named_heap.h"
 #include "core/program.h"
 #include "core/rank_context.h"
 #include "core/rank_fabric.h"
+#include "core/ranks_as.h"
 #include "core/run_watch.h"
 #include "core/stuck_rank.h"
 
@@ -32,6 +34,11 @@ namespace symrace {
 struct DirectOptions {
   // Device of each rank; empty: rank r on device r.
   std::vector<std::int32_t> devices = {};
+  // Of processes, one that dies (exit, signal, out of memory) is named in the error, and ends the
+  // run. A kernel's outputs are then the pl::Out arguments that it was dispatched with: a run is
+  // refused when some kernel captures variables, or gets a pointer to what it may change, since
+  // what it wrote there would stay in its process.
+  RanksAs ranks_as = RanksAs::kThreads;
   // A run that lasts longer counts as stuck; 0: none does. Ranks that all block are seen at once.
   std::chrono::steady_clock::duration time_limit = std::chrono::seconds(60);
   // Keeps rank r on the r-th core that this process may use, where there are as many: for
@@ -49,7 +56,7 @@ struct DirectResult {
     kMismatch,     // ended, output differs
     kDeadlock,     // every unfinished rank waits, and nobody is left to signal
     kTimeLimit,    // no end by the time limit
-    kError,        // a kernel asked for what the hardware cannot do, or threw
+    kError,        // a kernel asked for what the hardware cannot do, or threw; a process died
     kInterrupted,  // DirectOptions::interrupt was set
   };
   Outcome outcome = Outcome::kOk;
@@ -60,11 +67,11 @@ struct DirectResult {
   std::vector<Mismatch> mismatches = {};  // kMismatch
 };
 
-// Not thread-safe itself. A kernel that loops for ever without any op cannot be ended.
+// Not thread-safe itself. A thread whose kernel loops for ever without any op cannot be ended.
 class DirectEngine {
  public:
   // `program` outlives the engine. ResourceExhausted when the heap or the threads cannot be had;
-  // AlreadyExists when the heap's name is taken.
+  // Unimplemented when processes cannot; AlreadyExists when the heap's name is taken.
   static absl::StatusOr<std::unique_ptr<DirectEngine>> create(Program& program, std::int32_t ranks,
                                                               DirectOptions options = {});
   virtual ~DirectEngine();
@@ -77,9 +84,9 @@ class DirectEngine {
   SymmetricHeap& heap() { return *heap_; }
 
  protected:
-  // For ranks of another kind: on `heap`, with a fabric each that `watch` knows.
+  // For ranks of another kind: threads, on `heap`, with a fabric each that `watch` knows.
   DirectEngine(Program& program, std::unique_ptr<SymmetricHeap> heap,
-               std::unique_ptr<RunWatch> watch, DirectOptions options);
+               std::shared_ptr<RunWatch> watch, DirectOptions options);
   absl::Status start(
       const std::function<std::unique_ptr<RankFabric>(std::int32_t rank)>& make_fabric);
   // Calls `task` on the thread of a rank that is in no run; returns when it has returned.
@@ -108,17 +115,21 @@ class DirectEngine {
 
   void serve(Rank& rank);
   void run_kernel(Rank& rank);
+  void run_in_process(Rank& rank, RankRecord& record);
   std::string prepare();  // an error, or ""
+  RunWatch::End run_threads(RunWatch::Clock::time_point deadline);
+  absl::StatusOr<RunWatch::End> run_processes(RunWatch::Clock::time_point deadline);
   void describe_stuck(DirectResult& result);
 
   Program& program_;
   std::unique_ptr<SymmetricHeap> heap_;
-  std::unique_ptr<RunWatch> watch_;
+  std::shared_ptr<RunWatch> watch_;
   DirectOptions options_;
   pld::Host host_;
   std::deque<Rank> ranks_;
   std::uint64_t written_bytes_ = 0;   // of each slice, by the last run
   std::vector<std::thread> threads_;  // one a rank, or fewer when the others could not be had
+  std::unique_ptr<DirectProcesses> processes_;  // null: threads
 };
 
 }  // namespace symrace

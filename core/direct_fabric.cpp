@@ -137,7 +137,6 @@ void DirectFabric::notify(std::int32_t peer, const Cell& cell, std::int32_t valu
   } else {
     signal.fetch_add(value, std::memory_order_acq_rel);
   }
-  light_fence();  // before the look at who waits
   waits_.signalled(peer, target);
   heap_.note_signal(*cell.window);  // the waiter's gain comes first
   signal_sent(peer, cell, op, site);

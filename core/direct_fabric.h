@@ -1,4 +1,4 @@
-// DirectFabric: one rank of a run whose ranks are really parallel, on threads of their own.
+// DirectFabric: one rank of a run whose ranks are really parallel, threads or processes.
 //
 // Moves are plain copies, done when the op returns. A notify is an acquire-release operation on its
 // cell, and a wait or a test that holds acquires it: what a rank did before a notify is seen by the

@@ -1,11 +1,25 @@
 #include "core/direct_waits.h"
 
-#include "core/asymmetric_fence.h"
+#include <mutex>
+
+#include "core/futex.h"
 
 namespace symrace {
 
-DirectWaits::DirectWaits(SymmetricHeap& heap)
-    : RunWatch(heap.ranks()), heap_(heap), seats_(static_cast<std::size_t>(heap.ranks())) {}
+DirectWaits::DirectWaits(SymmetricHeap& heap, RanksAs ranks_as)
+    : RunWatch(heap.ranks(), ranks_as),
+      heap_(heap),
+      seats_(static_cast<std::size_t>(heap.ranks())),
+      is_asymmetric_(ranks_as == RanksAs::kThreads && kHasHeavyFence) {}
+
+// A rank that died has left its seat as it was.
+void DirectWaits::on_begin() {
+  for (Seat& seat : seats_) {
+    seat.waits_for.store(nullptr, std::memory_order_relaxed);
+    seat.is_blocked = seat.is_asleep = false;
+  }
+  blocked_ = 0;
+}
 
 std::int32_t DirectWaits::cell(std::int32_t rank, const Cell& cell) const {
   return std::atomic_ref(*address(rank, cell)).load(std::memory_order_seq_cst);
@@ -23,7 +37,11 @@ void DirectWaits::block(std::int32_t rank, const DirectWait& wait) {
       const std::lock_guard lock(mutex());
       if (is_over()) break;
       seat.waits_for.store(address(rank, wait.cell), std::memory_order_release);
-      heavy_fence();
+      if (is_asymmetric_) {
+        heavy_fence();
+      } else {
+        full_fence();
+      }
       if (holds(rank, wait)) {
         seat.waits_for.store(nullptr, std::memory_order_relaxed);
         return;
@@ -34,7 +52,9 @@ void DirectWaits::block(std::int32_t rank, const DirectWait& wait) {
       ++blocked_;
       look_for_deadlock();
     }
-    seat.woken.wait(0, std::memory_order_acquire);
+    seat.is_asleep = true;
+    sleep(seat);
+    seat.is_asleep = false;
     if (holds(rank, wait)) return;
   }
   leave(rank, wait);
@@ -51,27 +71,49 @@ void DirectWaits::wake(std::int32_t rank, const std::int32_t* cell) {
     unblock(seat);
   }
   // Outside, since the woken rank may run at once in this one's place, and come for the mutex.
-  seat.woken.notify_one();
+  rouse(seat);
+}
+
+void DirectWaits::sleep(Seat& seat) {
+  if (ranks_as() == RanksAs::kThreads) {
+    seat.woken.wait(0, std::memory_order_acquire);
+  } else {
+    while (seat.woken.load(std::memory_order_acquire) == 0) futex_wait(seat.woken, 0);
+  }
+}
+
+void DirectWaits::rouse(Seat& seat) {
+  if (ranks_as() == RanksAs::kThreads) {
+    seat.woken.notify_one();
+  } else {
+    futex_wake(seat.woken);
+  }
 }
 
 // Whoever wakes a rank counts it as running, at once: a rank is blocked or can go on, never both.
 void DirectWaits::unblock(Seat& seat) {
+  if (seat.is_blocked) --blocked_;
   seat.is_blocked = false;
   seat.waits_for.store(nullptr, std::memory_order_relaxed);
-  --blocked_;
   seat.woken.exchange(1, std::memory_order_seq_cst);
 }
 
 void DirectWaits::release_all() {
   for (Seat& seat : seats_) {
-    if (!seat.is_blocked) continue;
+    // Whoever died may have been about to wake a rank that it had counted as running.
+    if (!seat.is_blocked && ranks_as() == RanksAs::kThreads) continue;
     unblock(seat);
-    seat.woken.notify_one();
+    rouse(seat);
   }
 }
 
 void DirectWaits::forget(std::int32_t rank) {
   seats_[static_cast<std::size_t>(rank)].waits_for.store(nullptr, std::memory_order_relaxed);
+}
+
+void DirectWaits::abandon(std::int32_t rank, const Site& last) {
+  const Seat& seat = seats_[static_cast<std::size_t>(rank)];
+  leave_in(rank, seat.is_asleep ? seat.wait : DirectWait{.site = last});
 }
 
 // When every unfinished rank is blocked, nobody is left to change a cell: a notifier finishes its
@@ -84,7 +126,7 @@ void DirectWaits::look_for_deadlock() {
     Seat& seat = seats_[static_cast<std::size_t>(rank)];
     if (!seat.is_blocked || !holds(rank, seat.wait)) continue;
     unblock(seat);
-    seat.woken.notify_one();
+    rouse(seat);
     some_hold = true;
   }
   if (!some_hold) end(End::kDeadlock);

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <source_location>
 #include <string>
@@ -19,6 +20,29 @@
 #include "core/tensor.h"
 
 namespace symrace {
+
+namespace internal {
+
+// Whether an argument, or a kernel itself, may lead a kernel to memory of the host that it can
+// change, as far as its type tells.
+template <class T>
+inline constexpr bool kLeadsToHost =
+    std::is_pointer_v<T> && !std::is_const_v<std::remove_pointer_t<T>> &&
+    !std::is_function_v<std::remove_pointer_t<T>>;
+template <class T>
+inline constexpr bool kLeadsToHost<std::reference_wrapper<T>> = !std::is_const_v<T>;
+template <class Kernel>
+inline constexpr bool kCaptures =
+    std::is_pointer_v<Kernel> ? kLeadsToHost<Kernel> : !std::is_empty_v<Kernel>;
+
+template <class T>
+void add_output(const T&, std::vector<PrivateRegion>&) {}
+template <pl::Element T>
+void add_output(const pl::Out<pl::Tensor<T>>& out, std::vector<PrivateRegion>& outputs) {
+  if (!out.storage()) outputs.push_back(out.region(0, 0, out.rows(), out.cols()));
+}
+
+}  // namespace internal
 
 // A kernel with its arguments, stored in place: dispatching allocates nothing.
 class Task {
@@ -45,6 +69,14 @@ class Task {
       auto* closure = static_cast<Closure*>(object);
       std::apply(closure->kernel, std::as_const(closure->arguments));
     };
+    outputs_ = [](const void* object) {
+      std::vector<PrivateRegion> outputs;
+      std::apply([&](const auto&... argument) { (internal::add_output(argument, outputs), ...); },
+                 static_cast<const Closure*>(object)->arguments);
+      return outputs;
+    };
+    writes_outputs_only_ =
+        !internal::kCaptures<Kernel> && !(internal::kLeadsToHost<Args> || ... || false);
     destroy_ = [](void* object) { static_cast<Closure*>(object)->~Closure(); };
     move_ = [](void* from, void* to) { new (to) Closure(std::move(*static_cast<Closure*>(from))); };
   }
@@ -53,11 +85,18 @@ class Task {
     clear();
     if (other.move_ != nullptr) other.move_(other.storage_, storage_);
     run_ = other.run_;
+    outputs_ = other.outputs_;
+    writes_outputs_only_ = other.writes_outputs_only_;
     destroy_ = other.destroy_;
     move_ = other.move_;
     other.clear();
   }
   void run() { run_(storage_); }
+  // The memory of its pl::Out arguments.
+  std::vector<PrivateRegion> outputs() const { return outputs_(storage_); }
+  // Whether they are all memory of the host that the kernel can write: it captures nothing, and no
+  // argument points to something that is not const. (What a struct holds, types do not tell.)
+  bool writes_outputs_only() const { return writes_outputs_only_; }
   void clear() {
     if (destroy_ != nullptr) destroy_(storage_);
     destroy_ = nullptr;
@@ -69,6 +108,8 @@ class Task {
  private:
   alignas(std::max_align_t) std::byte storage_[kCapacity];
   void (*run_)(void*) = nullptr;
+  std::vector<PrivateRegion> (*outputs_)(const void*) = nullptr;
+  bool writes_outputs_only_ = false;
   void (*destroy_)(void*) = nullptr;
   void (*move_)(void* from, void* to) = nullptr;
 };

@@ -92,14 +92,17 @@ void on_fault(int signal, siginfo_t* info, void* context) {
            "a pointer into an object that lives; a build with -DSYMRACE_SANITIZE=ON says which");
 }
 
+constexpr int kFaults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+
 void watch_faults() {
   struct sigaction action {};
   action.sa_sigaction = on_fault;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
   sigemptyset(&action.sa_mask);
-  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) {
-    sigaction(signal, &action, nullptr);
-  }
+  for (const int number : kFaults) sigaction(number, &action, nullptr);
+}
+void unwatch_faults() {
+  for (const int number : kFaults) ::signal(number, SIG_DFL);
 }
 #else
 void name_rank() {
@@ -109,10 +112,13 @@ void name_rank() {
              between_ops(*rank, "was ended").data());
 }
 void watch_faults() { __sanitizer_set_death_callback(name_rank); }
+void unwatch_faults() { __sanitizer_set_death_callback(nullptr); }
 #endif
 
+bool exits_are_watched = false;
+
 void on_exit() {
-  if (internal::current_rank_pointer != nullptr) {
+  if (exits_are_watched && internal::current_rank_pointer != nullptr) {
     end_with("called exit", "a return, for the other ranks have not ended");
   }
 }
@@ -179,6 +185,7 @@ void watch_kernels(const char* name, const KernelLimits& limits) {
   hang_ticks = static_cast<long>(limits.hang_after.count()) * kTicksASecond;
   memory_limit = limits.memory_bytes;
   watch_faults();
+  exits_are_watched = true;
   std::atexit(on_exit);
   if (hang_ticks == 0 && memory_limit == 0) return;
   struct sigaction action {};
@@ -189,6 +196,11 @@ void watch_kernels(const char* name, const KernelLimits& limits) {
   const timeval tick{.tv_sec = 0, .tv_usec = 1'000'000 / kTicksASecond};
   const itimerval timer{.it_interval = tick, .it_value = tick};
   setitimer(ITIMER_REAL, &timer, nullptr);
+}
+
+void unwatch_kernels() {
+  unwatch_faults();
+  exits_are_watched = false;  // nor has a fork the timer of its parent
 }
 
 }  // namespace symrace

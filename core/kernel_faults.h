@@ -36,6 +36,9 @@ struct KernelLimits {
 // process's kernels. `limits` are looked at ten times a second, by SIGALRM on the calling thread.
 void watch_kernels(const char* command, const KernelLimits& limits);
 
+// In a fork of such a process, whose parent tells how it ends.
+void unwatch_kernels();
+
 }  // namespace symrace
 
 #endif  // SYMRACE_CORE_KERNEL_FAULTS_H_

@@ -17,7 +17,7 @@ namespace symrace {
 class PolledWaits final : public RunWatch {
  public:
   explicit PolledWaits(std::int32_t ranks)
-      : RunWatch(ranks), seats_(static_cast<std::size_t>(ranks)) {}
+      : RunWatch(ranks, RanksAs::kThreads), seats_(static_cast<std::size_t>(ranks)) {}
 
   // The rank waits from here on: nothing that it has moved or signalled is on its way.
   void begin_wait(std::int32_t rank);

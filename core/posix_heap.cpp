@@ -3,7 +3,6 @@
 #include <absl/strings/str_cat.h>
 #include <fcntl.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -23,18 +22,6 @@ std::uint64_t free_shared_memory() {
   struct statvfs info {};
   if (statvfs(kSharedMemory, &info) != 0) return 0;
   return static_cast<std::uint64_t>(info.f_bavail) * info.f_frsize;
-}
-
-ipc::shared_memory_object create_object() {
-  for (int attempt = 0;; ++attempt) {
-    const std::string name = absl::StrCat("symrace-", getpid(), "-", attempt);
-    try {
-      ipc::permissions owner_only(0600);
-      return {ipc::create_only, name.c_str(), ipc::read_write, owner_only};
-    } catch (const ipc::interprocess_exception& error) {
-      if (error.get_error_code() != ipc::already_exists_error || attempt == 1000) throw;
-    }
-  }
 }
 
 absl::Status cannot_make(const ipc::interprocess_exception& error) {
@@ -64,13 +51,11 @@ absl::StatusOr<std::unique_ptr<PosixHeap>> PosixHeap::create(std::int32_t ranks)
   const absl::StatusOr<std::uint64_t> stride = largest_stride(ranks, 0);
   if (!stride.ok()) return stride.status();
   try {
-    ipc::shared_memory_object object = create_object();
-    // At once: whatever ends this process from here on leaves nothing behind.
-    ipc::shared_memory_object::remove(object.get_name());
-    object.truncate(static_cast<ipc::offset_t>(*stride * static_cast<std::uint64_t>(ranks)));
+    UnnamedObject object(kSharedMemory, *stride * static_cast<std::uint64_t>(ranks));
     ipc::mapped_region region(object, ipc::read_write);
-    return std::unique_ptr<PosixHeap>(
-        new PosixHeap(ranks, *stride, std::move(object), std::move(region), 0));
+    std::unique_ptr<PosixHeap> heap(new PosixHeap(ranks, *stride, std::move(region), 0));
+    heap->unnamed_.emplace(std::move(object));
+    return heap;
   } catch (const ipc::interprocess_exception& error) {
     return cannot_make(error);
   }
@@ -98,7 +83,8 @@ absl::StatusOr<std::unique_ptr<PosixHeap>> PosixHeap::create(std::int32_t ranks,
     }
     ipc::mapped_region region(object, ipc::read_write);
     std::unique_ptr<PosixHeap> heap(
-        new PosixHeap(ranks, *stride, std::move(object), std::move(region), kHeapHeaderBytes));
+        new PosixHeap(ranks, *stride, std::move(region), kHeapHeaderBytes));
+    heap->named_ = std::move(object);
     const HeapOwner owner = this_process();
     heap->header_.emplace(static_cast<std::byte*>(heap->region_.get_address()),
                           HeapLayout{.ranks = ranks,
@@ -116,11 +102,9 @@ absl::StatusOr<std::unique_ptr<PosixHeap>> PosixHeap::create(std::int32_t ranks,
   }
 }
 
-PosixHeap::PosixHeap(std::int32_t ranks, std::uint64_t slice_stride,
-                     ipc::shared_memory_object object, ipc::mapped_region region,
+PosixHeap::PosixHeap(std::int32_t ranks, std::uint64_t slice_stride, ipc::mapped_region region,
                      std::uint64_t header_bytes)
     : SymmetricHeap(ranks),
-      object_(std::move(object)),
       region_(std::move(region)),
       header_bytes_(header_bytes),
       slice_stride_(slice_stride) {
@@ -134,7 +118,7 @@ PosixHeap::PosixHeap(std::int32_t ranks, std::uint64_t slice_stride,
 PosixHeap::~PosixHeap() {
   if (!header_) return;
   header_->mark_ended();
-  if (!header_->lists_windows()) ipc::shared_memory_object::remove(object_.get_name());
+  if (!header_->lists_windows()) ipc::shared_memory_object::remove(named_.get_name());
 }
 
 void PosixHeap::list_windows(const std::deque<Window>& windows, std::size_t count) {
@@ -158,7 +142,8 @@ absl::Status PosixHeap::back(std::uint64_t slice_bytes) {
   if (slice_bytes > slice_stride_ || missing > free_bytes / static_cast<std::uint64_t>(ranks())) {
     return full(free_bytes);
   }
-  const int descriptor = object_.get_mapping_handle().handle;
+  const int descriptor =
+      (unnamed_ ? unnamed_->get_mapping_handle() : named_.get_mapping_handle()).handle;
   for (std::int32_t rank = 0; rank < ranks(); ++rank) {
     const std::uint64_t begin =
         header_bytes_ + static_cast<std::uint64_t>(rank) * slice_stride_ + slice_backed_;

@@ -1,4 +1,4 @@
-// PosixHeap: one POSIX shared-memory object that holds every rank's slice.
+// PosixHeap: one object in shared memory that holds every rank's slice.
 #ifndef SYMRACE_CORE_POSIX_HEAP_H_
 #define SYMRACE_CORE_POSIX_HEAP_H_
 
@@ -14,14 +14,15 @@
 #include "core/heap.h"
 #include "core/heap_header.h"
 #include "core/named_heap.h"
+#include "core/unnamed_object.h"
 
 namespace symrace {
 
 // Address space is reserved for as much as /dev/shm has free; memory is taken window by window with
 // posix_fallocate, so that a full /dev/shm is an error here and not a SIGBUS later. The object has
-// mode 0600 and is unlinked as soon as it is made: a killed run leaves nothing behind. A named heap
-// is the exception: its object stays, with a header in front of the slices (core/heap_header.h),
-// but not when it never had a window.
+// no name at any moment: a killed run leaves nothing behind. A named heap is the exception: its
+// object, of mode 0600, stays, with a header in front of the slices (core/heap_header.h), but not
+// when it never had a window.
 class PosixHeap final : public SymmetricHeap {
  public:
   // InvalidArgument for ranks < 1; ResourceExhausted when /dev/shm is full or missing.
@@ -44,10 +45,10 @@ class PosixHeap final : public SymmetricHeap {
 
  private:
   PosixHeap(std::int32_t ranks, std::uint64_t slice_stride,
-            boost::interprocess::shared_memory_object object,
             boost::interprocess::mapped_region region, std::uint64_t header_bytes);
 
-  boost::interprocess::shared_memory_object object_;
+  std::optional<UnnamedObject> unnamed_;             // unless it is a named heap,
+  boost::interprocess::shared_memory_object named_;  // which has this one
   boost::interprocess::mapped_region region_;
   std::uint64_t header_bytes_;  // in front of the first slice
   std::uint64_t slice_stride_;

@@ -18,7 +18,8 @@ struct RankContext {
   Fabric* fabric = nullptr;
   TilePool* tiles = nullptr;
   bool in_core_group = false;  // inside pl::at(Level::CORE_GROUP, ...)
-  // Gets into private memory whose bytes may still be on their way (weak model).
+  // Gets into private memory whose bytes may still be on their way (weak model). Where it is not 0,
+  // the fabric is told of every op on private memory.
   std::int32_t deferred_gets = 0;
   // Moves between rank-private memory and a tile, which no fabric sees, for engines that model
   // time.

@@ -24,6 +24,7 @@ class RankFabric : public Fabric {
   // When the kernel has returned: waits until all that the rank moved has landed.
   virtual void end() {}
   const SignalRecord& signals() const { return signals_; }
+  SignalRecord& mutable_signals() { return signals_; }
 
   // Nothing is ever deferred.
   void use(TileBlock&, const Site&) override {}

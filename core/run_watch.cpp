@@ -1,16 +1,20 @@
 #include "core/run_watch.h"
 
 #include <algorithm>
+#include <mutex>
 
 namespace symrace {
 namespace {
 
 // A signal handler can only set a flag, so somebody has to look.
 constexpr std::chrono::milliseconds kLookForInterrupt{10};
+// A rank that is stopped while it keeps the mutex must not keep the run from its end.
+constexpr std::chrono::milliseconds kPatience{100};
 
 }  // namespace
 
-RunWatch::RunWatch(std::int32_t ranks) : left_in_(static_cast<std::size_t>(ranks)) {}
+RunWatch::RunWatch(std::int32_t ranks, RanksAs ranks_as)
+    : ranks_as_(ranks_as), left_in_(static_cast<std::size_t>(ranks)), mutex_(ranks_as) {}
 
 void RunWatch::begin() {
   const std::lock_guard lock(mutex_);
@@ -22,7 +26,7 @@ void RunWatch::begin() {
 }
 
 void RunWatch::leave(std::int32_t rank, const DirectWait& last) {
-  left_in_[static_cast<std::size_t>(rank)] = last;
+  leave_in(rank, last);
   throw DirectCancelled{};
 }
 
@@ -30,6 +34,12 @@ void RunWatch::end(End end) {
   if (end_ == End::kFinished || end == End::kError) end_ = end;
   over_.store(true, std::memory_order_relaxed);
   release_all();
+}
+
+void RunWatch::stop(End why) {
+  const bool is_mine = mutex_.try_lock_for(kPatience);
+  end(why);
+  if (is_mine) mutex_.unlock();
 }
 
 void RunWatch::finish(std::int32_t rank, bool error) {

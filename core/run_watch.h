@@ -1,6 +1,7 @@
 // Sees a run whose ranks are really parallel to its end: all have finished, all wait for ever, one
 // failed, or it is ended from outside. How ranks wait is up to the fabrics: see DirectWaits and
-// PolledWaits.
+// PolledWaits. Of ranks that are processes, any may die at any moment; once its run is then
+// stopped, the others come to their end none the less.
 #ifndef SYMRACE_CORE_RUN_WATCH_H_
 #define SYMRACE_CORE_RUN_WATCH_H_
 
@@ -8,11 +9,12 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
-#include <mutex>
 #include <optional>
-#include <vector>
 
 #include "core/fabric.h"
+#include "core/rank_mutex.h"
+#include "core/ranks_as.h"
+#include "core/shared_array.h"
 
 namespace symrace {
 
@@ -28,6 +30,7 @@ struct DirectWait {
 // Unwinds a rank whose run is over. Deliberately no std::exception: kernels should let it pass.
 struct DirectCancelled {};
 
+// For ranks that are processes it lies itself in memory that they share.
 class RunWatch {
  public:
   using Clock = std::chrono::steady_clock;
@@ -35,7 +38,8 @@ class RunWatch {
 
   enum class End : std::uint8_t { kFinished, kDeadlock, kTimeLimit, kError, kInterrupted };
 
-  explicit RunWatch(std::int32_t ranks);
+  // Throws boost::interprocess::interprocess_exception when there is no memory.
+  RunWatch(std::int32_t ranks, RanksAs ranks_as);
   RunWatch(const RunWatch&) = delete;
   RunWatch& operator=(const RunWatch&) = delete;
   virtual ~RunWatch() = default;
@@ -52,19 +56,30 @@ class RunWatch {
   void finish(std::int32_t rank, bool error);
 
   // --- For the engine ---
-  // Returns when every rank has finished; `interrupt` may be null.
+  // Of threads: returns when every rank has finished; `interrupt` may be null.
   End await_all(Clock::time_point deadline, const std::atomic<bool>* interrupt);
-  // What the rank was in when the run's end overtook it. After await_all().
-  const std::optional<DirectWait>& left_in(std::int32_t rank) const {
-    return left_in_[static_cast<std::size_t>(rank)];
+  // Of processes: ends a run for what none of its ranks sees, such as the death of one.
+  void stop(End why);
+  // Of processes: how the run ended, as far as it has.
+  End ended() const { return end_; }
+  // When every rank has finished, or is gone: what the rank was in when the run's end overtook it,
+  // or null.
+  const DirectWait* left_in(std::int32_t rank) const {
+    const std::optional<DirectWait>& left_in = left_in_[static_cast<std::size_t>(rank)];
+    return left_in ? &*left_in : nullptr;
   }
-  // What is in the cell that the rank was left in. After await_all().
+  // Likewise: what is in the cell that it was left in.
   virtual std::int32_t cell(std::int32_t rank, const Cell& cell) const = 0;
 
  protected:
   std::int32_t ranks() const { return static_cast<std::int32_t>(left_in_.size()); }
-  std::mutex& mutex() { return mutex_; }
-  // All below under mutex():
+  RanksAs ranks_as() const { return ranks_as_; }
+  // Of a rank that did not leave by itself.
+  void leave_in(std::int32_t rank, const DirectWait& last) {
+    left_in_[static_cast<std::size_t>(rank)] = last;
+  }
+  RankMutex& mutex() { return mutex_; }
+  // All below under mutex(), but that stop() goes without it where a rank will not give it up:
   void end(End end);
   std::int32_t finished() const { return finished_; }
   virtual void on_begin() {}
@@ -76,10 +91,11 @@ class RunWatch {
   virtual void look_for_deadlock() = 0;
 
  private:
-  std::vector<std::optional<DirectWait>> left_in_;  // each written by its rank only
+  const RanksAs ranks_as_;
+  SharedArray<std::optional<DirectWait>> left_in_;  // each written by its rank only
   alignas(128) std::atomic<bool> over_{false};
-  alignas(128) std::mutex mutex_;
-  std::condition_variable all_finished_;
+  alignas(128) RankMutex mutex_;
+  std::condition_variable_any all_finished_;  // of threads
   std::int32_t finished_ = 0;
   End end_ = End::kFinished;
 };

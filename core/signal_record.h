@@ -15,6 +15,8 @@ namespace symrace {
 // A hash table, open addressing, that a new run empties by its number. Its owner alone writes it.
 class SignalRecord {
  public:
+  static constexpr std::size_t kMostEntries = 4096;
+
   struct Entry {
     std::uint32_t run = 0;  // in use when it is the record's
     std::uint32_t order = 0;
@@ -47,14 +49,20 @@ class SignalRecord {
     add({run_, used_, where, cell.window, cell.offset, 1, target, op});
   }
 
-  // In the order of their first use.
+  // Takes over the entries of another record that has begun as often.
+  void restore(const std::vector<Entry>& entries, bool is_complete) {
+    for (const Entry& entry : entries) add(entry);
+    is_complete_ = is_complete;
+  }
+
+  // In the order of their first use; at most kMostEntries.
   std::vector<Entry> entries() const;
   // Whether entries() are all; a kernel that signals ever new cells is recorded so far only.
   bool is_complete() const { return is_complete_; }
 
  private:
   static constexpr std::size_t kFewest = 32;
-  static constexpr std::size_t kMost = 8192;
+  static constexpr std::size_t kMost = 2 * kMostEntries;
 
   static std::size_t hash(std::int32_t target, std::uint64_t offset, std::uint32_t line) {
     const std::uint64_t key = offset / sizeof(std::int32_t) + static_cast<std::uint64_t>(line) * 31;

@@ -214,9 +214,10 @@ class MoeDispatchCombine final : public RowProgram<T> {
                                 .counts = cells(1, "counts"),
                                 .ready = cells(1, "ready"),
                                 .consumed = cells(1, "consumed")};
+    const Gate* gate = &gate_;
     for (std::int64_t r = 0; r < n; ++r) {
       host.dispatch(pld::device(r), moe<T>, this->x(r, tokens_), this->y(r, epochs_ * tokens_),
-                    windows, &gate_, static_cast<std::int32_t>(epochs_));
+                    windows, gate, static_cast<std::int32_t>(epochs_));
     }
   }
 

@@ -162,13 +162,20 @@ void refuse_together(const Flags& flags, std::string_view what,
 void read_engine(const Flags& flags, RunRequest& request) {
   request.on_hardware =
       flags.given("-p") && parse_choice("-p", flags.value("-p"), kPlatforms) == "a2a3";
-  if (request.on_hardware) refuse_together(flags, "-p a2a3", {"--engine", "--heap"});
+  if (request.on_hardware) refuse_together(flags, "-p a2a3", {"--engine", "--ranks-as", "--heap"});
   request.compares = flags.given("--compare");
   if (request.compares && !request.on_hardware) {
     throw UsageError("--compare without -p a2a3; expected both");
   }
   request.is_direct = flags.given("--engine") &&
                       parse_choice("--engine", flags.value("--engine"), kEngines) == "direct";
+  if (flags.given("--ranks-as")) {
+    const std::string kind = parse_choice("--ranks-as", flags.value("--ranks-as"), kRanksAs);
+    if (!request.is_direct) {
+      throw UsageError("--ranks-as without --engine direct; expected both");
+    }
+    if (kind == "processes") request.ranks_as = symrace::RanksAs::kProcesses;
+  }
   if (!request.is_direct && !request.on_hardware) return;
   for (const char* emulator_only :
        {"--seed",      "--seeds",    "--fail-fast",  "--strategy",  "--max-executions", "--jobs",

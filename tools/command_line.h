@@ -11,6 +11,7 @@
 
 #include "core/kernel_faults.h"
 #include "core/program.h"
+#include "core/ranks_as.h"
 #include "emu/explore.h"
 #include "emu/run.h"
 #include "tools/heap_request.h"
@@ -24,7 +25,8 @@ struct RunRequest {
   bool is_direct = false;    // --engine direct: of `options`, the devices and the heap only
   bool on_hardware = false;  // -p a2a3: the devices only
   bool compares = false;     // with the emulator's output, on hardware
-  std::chrono::seconds direct_time_limit{60};  // of either
+  std::chrono::seconds direct_time_limit{60};              // of either
+  symrace::RanksAs ranks_as = symrace::RanksAs::kThreads;  // of --engine direct
   symrace::KernelLimits limits;
   // "random", ...; "replay" with a token; "exhaustive" and "check-determinism" are ways to explore.
   std::string strategy = "random";

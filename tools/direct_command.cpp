@@ -35,6 +35,7 @@ absl::StatusOr<int> direct_command(const RunRequest& request) {
   absl::StatusOr<std::unique_ptr<symrace::DirectEngine>> engine =
       symrace::DirectEngine::create(**program, request.arguments.ranks,
                                     {.devices = request.options.devices,
+                                     .ranks_as = request.ranks_as,
                                      .time_limit = request.direct_time_limit,
                                      .interrupt = &interrupt_flag(),
                                      .heap = request.options.heap});

@@ -120,6 +120,9 @@ void Flags::add_engine_flags() {
   add_value("--engine", joined(kEngines).c_str(), engine,
             "the emulator owns the schedule; direct runs the ranks really in parallel, at full "
             "speed, in whatever order comes (default emulator)");
+  add_value("--ranks-as", joined(kRanksAs).c_str(), engine,
+            "with --engine direct, what a rank is; as processes, one that dies is named, and ends "
+            "the others (default threads)");
   add_value("--vehicle", "KIND", engine,
             "what a rank runs on: " + joined(kVehicles) +
                 "; the schedule is the same either way (default fiber)");

@@ -20,6 +20,7 @@ inline constexpr std::array<std::string_view, 6> kStrategies = {
 inline constexpr std::array<std::string_view, 3> kClocks = {"none", "a2a3", "a2a3-async"};
 inline constexpr std::array<std::string_view, 2> kSwitches = {"on", "off"};
 inline constexpr std::array<std::string_view, 2> kEngines = {"emulator", "direct"};
+inline constexpr std::array<std::string_view, 2> kRanksAs = {"threads", "processes"};
 inline constexpr std::array<std::string_view, 2> kVehicles = {"fiber", "thread"};
 inline constexpr std::array<std::string_view, 7> kHeapViews = {"fp32",  "fp16", "bf16", "int32",
                                                                "int16", "int8", "hex"};

@@ -144,6 +144,7 @@ bad "heap '$demo': there is one already: $running; expected another name" \
   -d 0,1 05_remote_load_store --heap "$demo" --replace-heap
 kill -KILL $pid
 wait $pid 2>/dev/null
+has_heap $pid || fail "the heap of process $pid is not found"
 run "$a2a3sim" heap list
 expect_line "$out" "$demo  +stale, process $pid died · 05_remote_load_store · emulator · 2 ranks · .*"
 run "$a2a3sim" heap show "$demo" --window data

@@ -4,7 +4,8 @@ source "$(dirname "$0")/common.bash"
 run "$a2a3sim" --help
 expect_status 0
 for flag in -d -p --size --dtype --data-seed --seed --seeds --fail-fast --strategy --replay \
-  --max-steps --model --burst --vehicle --heap --replace-heap --clock --costs --timeline --json --version; do
+  --max-steps --model --burst --engine --ranks-as --vehicle --heap --replace-heap --clock --costs \
+  --timeline --json --version; do
   grep -qE -- "^  $flag( |$)" <<<"$out" || fail "$ran: does not name $flag"
 done
 for title in Usage: Examples: 'Exit status:'; do expect_line "$out" "$title"; done

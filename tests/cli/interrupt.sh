@@ -18,7 +18,7 @@ stop() {
   status=$?
   out=$(<"$scratch/out")
   err=$(<"$scratch/err")
-  if compgen -G "/dev/shm/symrace-$pid-*" >/dev/null; then fail "$ran: left shared memory"; fi
+  if has_heap "$pid"; then fail "$ran: left shared memory"; fi
 }
 
 for signal in INT TERM; do

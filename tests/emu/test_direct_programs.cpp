@@ -17,17 +17,20 @@ namespace {
 
 #ifdef SYMRACE_FEWER_CASES
 constexpr std::int32_t kRankCounts[] = {2, 5};
+constexpr pl::DType kDTypesOfProcesses[] = {pl::DType::FP16};
 #else
 constexpr std::int32_t kRankCounts[] = {1, 2, 3, 5, 8};
+constexpr auto& kDTypesOfProcesses = pl::kAllDTypes;
 #endif
 
 using DirectOutcome = symrace::DirectResult::Outcome;
 
 void check_passes_directly(const symrace::ProgramInfo& info, const symrace::Arguments& arguments,
-                           int runs = 3) {
+                           int runs = 3, symrace::RanksAs ranks_as = symrace::RanksAs::kThreads) {
   const auto program = info.make(arguments);
   REQUIRE(program.ok());
-  const auto engine = symrace::DirectEngine::create(**program, arguments.ranks);
+  const auto engine =
+      symrace::DirectEngine::create(**program, arguments.ranks, {.ranks_as = ranks_as});
   REQUIRE(engine.ok());
   INFO(info.name, " ranks ", arguments.ranks, " ", pl::dtype_name(arguments.dtype), " mode ",
        arguments.choice("mode"));
@@ -47,6 +50,20 @@ TEST_CASE("direct: each documented program, flag, dtype and rank count gives its
           arguments.dtype = dtype;
           check_passes_directly(*info, arguments);
         }
+      }
+    }
+  }
+}
+
+// The rest is the same code, whatever a rank is.
+TEST_CASE(
+    "direct: each documented program, flag and dtype gives its golden, with a process a rank") {
+  for (const symrace::ProgramInfo* info : kernels::programs()) {
+    if (info->bug != nullptr) continue;
+    for (symrace::Arguments arguments : all_modes(*info, 3)) {
+      for (const pl::DType dtype : kDTypesOfProcesses) {
+        arguments.dtype = dtype;
+        check_passes_directly(*info, arguments, 1, symrace::RanksAs::kProcesses);
       }
     }
   }

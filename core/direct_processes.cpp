@@ -1,0 +1,129 @@
+#include "core/direct_processes.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "core/error.h"
+
+namespace symrace {
+namespace {
+
+// A signal handler can only set a flag, so somebody has to look, should the signal come before the
+// sleep.
+constexpr std::chrono::milliseconds kLookForInterrupt{10};
+// After the end of a run, or of the rank that came to its end last: a rank that waits or comes to
+// an op ends at once.
+constexpr std::chrono::milliseconds kGrace{500};
+
+static_assert(std::is_trivially_copyable_v<SignalRecord::Entry>);
+
+}  // namespace
+
+void RankRecord::clear() {
+  has_left_ = has_all_signals_ = false;
+  signal_count_ = 0;
+  last_op.clear();
+}
+
+void RankRecord::leave(std::string_view error, const SignalRecord& signals) {
+  error_[error.copy(error_, kLongestError)] = '\0';
+  const std::vector<SignalRecord::Entry> entries = signals.entries();
+  std::memcpy(signals_, entries.data(), entries.size() * sizeof(SignalRecord::Entry));
+  signal_count_ = entries.size();
+  has_all_signals_ = signals.is_complete();
+  has_left_ = true;
+}
+
+void RankRecord::bring_signals(SignalRecord& to) const {
+  std::vector<SignalRecord::Entry> entries(signal_count_);
+  std::memcpy(entries.data(), signals_, entries.size() * sizeof(SignalRecord::Entry));
+  to.restore(entries, has_all_signals_);
+}
+
+absl::Status DirectProcesses::run(const Body& body,
+                                  const std::vector<std::vector<PrivateRegion>>& outputs,
+                                  Clock::time_point deadline, const std::atomic<bool>* interrupt) {
+  const auto ranks = static_cast<std::int32_t>(records_.size());
+  for (RankRecord& record : records_) record.clear();
+  errors_.assign(records_.size(), "");
+  std::optional<RankOutputs> returned;
+  try {
+    returned.emplace(outputs);
+  } catch (const boost::interprocess::interprocess_exception& error) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("cannot share the outputs with the ranks' processes: ", error.what()));
+  }
+  RankProcesses processes;
+  absl::Status started = processes.start(ranks, [&](std::int32_t rank) {
+    RankRecord& record = records_[static_cast<std::size_t>(rank)];
+    body(rank, record);
+    returned->send(rank);
+    waits_.finish(rank, record.error()[0] != '\0');
+  });
+  if (!started.ok()) return started;
+  watch(processes, deadline, interrupt);
+  for (std::int32_t rank = 0; rank < ranks; ++rank) {
+    if (record(rank).has_left()) returned->receive(rank);
+  }
+  return absl::OkStatus();
+}
+
+void DirectProcesses::watch(RankProcesses& processes, Clock::time_point deadline,
+                            const std::atomic<bool>* interrupt) {
+  bool was_over = false;
+  bool are_stuck = false;
+  Clock::time_point kill_at = RunWatch::kNever;
+  while (processes.running() != 0) {
+    const Clock::time_point now = Clock::now();
+    if (!waits_.is_over()) {
+      if (interrupt != nullptr && interrupt->load(std::memory_order_relaxed)) {
+        waits_.stop(RunWatch::End::kInterrupted);
+      } else if (now >= deadline) {
+        waits_.stop(RunWatch::End::kTimeLimit);
+      }
+    }
+    Clock::time_point until = deadline;
+    if (waits_.is_over()) {
+      if (!std::exchange(was_over, true)) kill_at = now + kGrace;
+      if (now >= kill_at) {
+        processes.kill_all();
+        are_stuck = waits_.ended() == RunWatch::End::kDeadlock ||
+                    waits_.ended() == RunWatch::End::kTimeLimit;
+        kill_at = RunWatch::kNever;
+      }
+      until = kill_at;
+    } else if (interrupt != nullptr) {
+      until = std::min(deadline, now + kLookForInterrupt);
+    }
+    for (const RankProcesses::End& end : processes.wait(until)) {
+      take_end(end, are_stuck);
+      if (was_over && !end.was_killed) kill_at = Clock::now() + kGrace;
+    }
+  }
+}
+
+void DirectProcesses::take_end(const RankProcesses::End& end, bool are_stuck) {
+  const RankRecord& left = record(end.rank);
+  std::string& error = errors_[static_cast<std::size_t>(end.rank)];
+  if (left.has_left() && (!end.has_failed || end.was_killed)) {
+    error = left.error();
+    return;
+  }
+  const std::optional<Site> last = left.last_op.get();
+  if (end.was_killed && last) waits_.abandon(end.rank, *last);
+  // What a stuck rank was in has to be told; if it was in nothing, that is.
+  if (end.was_killed && (last || !are_stuck)) return;
+  error = absl::StrCat(
+      last ? short_location(last->where) + ": " : "", "rank ", end.rank, ": process ", end.pid, " ",
+      end.how, ", ",
+      last ? "its last op was " + std::string(op_name(last->op)) : "before its first op",
+      "; expected its kernel to return");
+  waits_.stop(RunWatch::End::kError);
+}
+
+}  // namespace symrace
