@@ -4,6 +4,7 @@
 
 #include <string_view>
 
+#include "core/rank_context.h"
 #include "core/scalar.h"
 
 namespace symrace {
@@ -19,9 +20,13 @@ std::string short_location(const std::source_location& where) {
 
 namespace pl::scalar_detail {
 
+// An operator knows no place of its use, but the rank.
 void throw_division_by_zero() {
-  throw symrace::KernelError("scalar division by zero in index math; check the divisor first",
-                             std::source_location::current());
+  const symrace::RankContext* context = symrace::internal::current_rank_pointer;
+  throw symrace::KernelError(
+      absl::StrCat(context != nullptr ? absl::StrCat("rank ", context->rank, ": ") : "",
+                   "scalar division by zero in index math; check the divisor first"),
+      std::source_location::current());
 }
 
 }  // namespace pl::scalar_detail
