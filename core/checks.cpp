@@ -51,6 +51,11 @@ void fail_tile(const Site& site, std::int64_t rows, std::int64_t cols, std::int6
                           "pld::tensor::put / get with chunk_rows and chunk_cols"));
 }
 
+void fail_no_tile(const Site& site) {
+  fail(site,
+       "a tile that was given no value; expected one of a load, of pl::full or of arithmetic");
+}
+
 Chunking chunking(const Site& site, pl::Index chunk_rows, pl::Index chunk_cols, bool pipeline,
                   std::int64_t rows, std::int64_t cols, std::int64_t element_bytes) {
   const Chunking asked{chunk_rows.value(), chunk_cols.value(), pipeline};
@@ -64,7 +69,8 @@ Chunking chunking(const Site& site, pl::Index chunk_rows, pl::Index chunk_cols, 
   const std::int64_t staging_rows = asked.rows == 0 ? rows : std::min(asked.rows, rows);
   const std::int64_t staging_cols = asked.cols == 0 ? cols : std::min(asked.cols, cols);
   const std::int64_t tiles = pipeline ? 2 : 1;
-  if (!fits_on_core(staging_rows, staging_cols, element_bytes * tiles)) {
+  const bool is_empty = rows == 0 || cols == 0;
+  if (!is_empty && !fits_on_core(staging_rows, staging_cols, element_bytes * tiles)) {
     fail(site,
          absl::StrCat("the staging ", pipeline ? "tiles (two with pipeline)" : "tile",
                       " of shape [", staging_rows, ", ", staging_cols, "] of ", element_bytes,

@@ -33,6 +33,7 @@ struct Bounds {
 [[noreturn]] void fail_peer(const Site& site, std::int64_t peer, std::int32_t world_size);
 [[noreturn]] void fail_tile(const Site& site, std::int64_t rows, std::int64_t cols,
                             std::int64_t element_bytes);
+[[noreturn]] void fail_no_tile(const Site& site);
 
 // Never clamped, never wrapped; safe for every int64 input.
 inline Region region(const Site& site, const pl::Offsets& offsets, const pl::Shape& shape,
@@ -51,10 +52,10 @@ inline std::int32_t peer(const Site& site, pl::Index peer, std::int32_t world_si
   return static_cast<std::int32_t>(peer.value());
 }
 
+// Also of an empty tile no extent may be beyond the buffer: no product of them overflows.
 inline bool fits_on_core(std::int64_t rows, std::int64_t cols, std::int64_t element_bytes) {
-  return rows == 0 || cols == 0 ||
-         (rows <= kOnCoreBytes && cols <= kOnCoreBytes &&
-          rows * cols * element_bytes <= kOnCoreBytes);
+  return rows <= kOnCoreBytes && cols <= kOnCoreBytes &&
+         rows * cols * element_bytes <= kOnCoreBytes;
 }
 
 // A tile must fit the on-core buffer.

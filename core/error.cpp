@@ -20,6 +20,7 @@ std::string short_location(const std::source_location& where) {
 
 namespace pl::scalar_detail {
 
+// An operator knows no place of its use; the op before it does.
 void throw_division_by_zero() {
   constexpr std::string_view kWhat = "divided a scalar by zero in index math";
   const symrace::RankContext* rank = symrace::internal::current_rank_pointer;

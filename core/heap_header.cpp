@@ -155,9 +155,12 @@ RawWindow raw_of(const Window& window) {
   RawWindow to{};
   to.offset = window.offset;
   to.bytes = window.bytes;
-  to.rows = window.rows;
-  to.cols = window.cols;
-  to.dtype = window.rows == 0 ? kNoDType : static_cast<std::uint32_t>(window.dtype);
+  to.dtype = kNoDType;
+  if (window.rows != 0) {
+    to.dtype = static_cast<std::uint32_t>(window.dtype);
+    to.rows = window.rows;
+    to.cols = window.cols;
+  }
   set_text(to.name, window.name[0] == '\0' ? "unnamed" : window.name);
   return to;
 }

@@ -14,13 +14,13 @@ namespace {
                              where);
 }
 
-// rows * cols * element_bytes, or -1 when that is no int64.
+// rows * cols * element_bytes, or -1 when that, or a row of no rows, is no int64.
 std::int64_t shape_bytes(pl::Shape shape, std::int64_t element_bytes) {
-  std::int64_t elements = 0;
+  std::int64_t row_bytes = 0;
   std::int64_t bytes = 0;
   if (shape.rows.value() < 0 || shape.cols.value() < 0 ||
-      __builtin_mul_overflow(shape.rows.value(), shape.cols.value(), &elements) ||
-      __builtin_mul_overflow(elements, element_bytes, &bytes)) {
+      __builtin_mul_overflow(shape.cols.value(), element_bytes, &row_bytes) ||
+      __builtin_mul_overflow(shape.rows.value(), row_bytes, &bytes)) {
     return -1;
   }
   return bytes;

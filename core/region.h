@@ -36,6 +36,9 @@ struct Window {
   pl::DType dtype = pl::DType::INT32;
 };
 
+// What a tensor that was made of none is a view of.
+inline constexpr Window kNoWindow{.name = "(none)"};
+
 // A region of a window, in the slice of whichever rank the op names.
 struct WindowRegion {
   const Window* window = nullptr;

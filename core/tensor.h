@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "core/checks.h"
 #include "core/rank_context.h"
 #include "core/region.h"
 #include "core/scalar.h"
@@ -99,6 +100,8 @@ class Tile {
 
   // The bytes, once they have arrived (a remote_load may be deferred to this, its first use).
   const T* data(const symrace::Site& site) const {
+    if (!block_) [[unlikely]]
+      symrace::checks::fail_no_tile(site);
     if (block_->state != symrace::TileBlock::State::kReady) {
       symrace::current_rank(site).fabric->use(*block_, site);
     }
@@ -166,7 +169,7 @@ class DistributedTensor {
   }
 
  private:
-  const symrace::Window* window_ = nullptr;
+  const symrace::Window* window_ = &symrace::kNoWindow;
   std::int64_t first_ = 0;  // elements from the window's start
   std::int64_t rows_ = 0;
   std::int64_t cols_ = 0;

@@ -84,6 +84,7 @@ bool Execution::begin(std::uint64_t seed) {
   starting_ = 0;
   finished_ = 0;
   over_ = false;
+  if (footprints_ != nullptr) footprints_->begin();  // has the start also of a run that never does
   transfers_.begin(heap_.ranks(), options_.model);
   memory_.reset();
   host_.begin_schedule();
@@ -103,7 +104,6 @@ bool Execution::begin(std::uint64_t seed) {
     detector_->begin(heap_.ranks(), options_.model, heap_.used_bytes());
   }
   transfers_.hold_signals(detector_ == nullptr || !detector_->wants_follows());
-  if (footprints_ != nullptr) footprints_->begin();
   if (op_recorder_ != nullptr) op_recorder_->begin(heap_.ranks());
   enabled_.begin(heap_.ranks());
   for (RankState& rank : ranks_) {

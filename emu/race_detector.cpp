@@ -1,6 +1,7 @@
 #include "emu/race_detector.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace emu {
 namespace {
@@ -17,6 +18,10 @@ bool covers(const AccessSite& now, const AccessSite& old) {
 
 bool is_same_access(const ShadowEntry& a, const ShadowEntry& b) {
   return a.instant == b.instant && a.site == b.site && a.number == b.number;
+}
+
+bool comes_first(const Instant& a, const Instant& b) {
+  return std::tie(a.rank, a.component, a.time) < std::tie(b.rank, b.component, b.time);
 }
 
 }  // namespace
@@ -224,9 +229,17 @@ void RaceDetector::follows(std::uint32_t earlier, std::uint32_t later) {
 void RaceDetector::follow(const Instant& instant, const std::vector<Instant>& before,
                           std::uint32_t later) {
   carried_.grow_to(later + 1U);
+  // In order, and each once: those of two earlier pieces are mostly the same.
   std::vector<Instant>& carried = carried_[later];
-  carried.insert(carried.end(), before.begin(), before.end());
-  carried.push_back(instant);
+  const auto add = [&](std::span<const Instant> more) {
+    const auto known = static_cast<std::ptrdiff_t>(carried.size());
+    carried.insert(carried.end(), more.begin(), more.end());
+    if (known == 0 || more.empty()) return;
+    std::inplace_merge(carried.begin(), carried.begin() + known, carried.end(), comes_first);
+    carried.erase(std::unique(carried.begin(), carried.end()), carried.end());
+  };
+  add(before);
+  add({&instant, 1});
 }
 
 void RaceDetector::issued(const Piece& piece, std::uint32_t slot) {

@@ -15,6 +15,7 @@ namespace emu {
 namespace {
 
 constexpr std::string_view kVersion = "sr1.";
+constexpr std::size_t kLongestVersion = 8;
 
 void append_number(std::string& bytes, std::uint64_t value) {
   for (; value >= 0x80; value >>= 7) bytes.push_back(static_cast<char>(value | 0x80));
@@ -136,11 +137,15 @@ absl::StatusOr<ReplayToken> decode(std::string_view text, std::uint64_t expected
   const auto refuse = [](std::string_view reason) {
     return absl::InvalidArgumentError(std::string(reason));
   };
-  if (text.substr(0, 2) != "sr" || text.find('.') == text.npos) {
+  const std::string_view version = text.substr(0, text.find('.') + 1);
+  if (version.size() < kVersion.size() || version.size() > kLongestVersion ||
+      !version.starts_with("sr") ||
+      version.find_first_not_of("0123456789", 2) != version.size() - 1) {
     return refuse("not a replay token; expected 'sr1.' and its letters, as a finding prints it");
   }
-  if (text.substr(0, kVersion.size()) != kVersion) {
-    return refuse(absl::StrCat("a token of version '", std::string(text.substr(0, text.find('.'))),
+  if (version != kVersion) {
+    return refuse(absl::StrCat("a token of version '",
+                               std::string(version.substr(0, version.size() - 1)),
                                "'; this a2a3sim reads 'sr1': find the bug again to get a new one"));
   }
   std::string bytes;
@@ -170,7 +175,10 @@ absl::StatusOr<ReplayToken> decode(std::string_view text, std::uint64_t expected
     }
     token.decisions.push_back(decision);
   }
-  if (!reader.ok) return refuse("a damaged replay token; copy it whole");
+  // Of what it holds there is one way to write it.
+  if (!reader.ok || encode(token) != text) {
+    return refuse("a damaged replay token; copy it whole");
+  }
   return token;
 }
 

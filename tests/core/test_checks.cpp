@@ -197,7 +197,44 @@ TEST_CASE_FIXTURE(Fixture, "a tile may fill 184 KiB and no byte more") {
   CHECK(error_of([](auto here) {
           pl::full<float>({kHuge, kHuge}, 0, here);
         }) == too_large("[9223372036854775807, 9223372036854775807] of 4-byte elements"));
-  CHECK(error_of([](auto here) { pl::full<float>({kHuge, 0}, 0, here); }) == "no error");
+  // Of an empty tile too, no extent is larger than all of the buffer.
+  CHECK(error_of([](auto here) { pl::full<float>({188416, 0}, 0, here); }) == "no error");
+  CHECK(error_of([](auto here) {
+          pl::full<float>({0, kHuge}, 0, here);
+        }) == too_large("[0, 9223372036854775807] of 4-byte elements"));
+}
+
+TEST_CASE_FIXTURE(Fixture, "a tile or a window tensor that was given no value") {
+  const std::string text =
+      ": a tile that was given no value; expected one of a load, of pl::full or of arithmetic";
+  const pl::Tile<float> none;
+  CHECK(error_of([&](auto here) {
+          pl::store(none, {0, 0}, data, AtomicType::None_, here);
+        }) == "rank 1: store" + text);
+  CHECK(error_of([&](auto here) {
+          pld::remote_store(none, data, 2, {0, 0}, AtomicType::None_, here);
+        }) == "rank 1: remote_store" + text);
+  CHECK(error_of([&](auto here) { pl::add(none, none, here); }) == "rank 1: use" + text);
+  CHECK(error_of([&](auto here) { pl::cast<pl::fp16>(none, here); }) == "rank 1: use" + text);
+
+  const pld::DistributedTensor<float> nowhere;
+  const std::string outside =
+      "region of shape [1, 1] at [0, 0] lies outside window '(none)' of shape [0, 0]; a region is "
+      "never clamped or wrapped: correct the offsets or shape";
+  CHECK(error_of([&](auto here) {
+          pl::load(nowhere, {0, 0}, {1, 1}, here);
+        }) == "rank 1: load: " + outside);
+  CHECK(error_of([&](auto here) {
+          pld::remote_load(nowhere, 2, {0, 0}, {1, 1}, here);
+        }) == "rank 1: remote_load: " + outside);
+  const pld::DistributedTensor<std::int32_t> no_signal;
+  CHECK(error_of([&](auto here) {
+          pld::system::wait(no_signal, {0, 0}, 1, pld::WaitCmp::Ge, here);
+        }) == "rank 1: wait: " + outside);
+  CHECK(error_of([&](auto here) { pld::tensor::barrier(no_signal, here); }) ==
+        "rank 1: barrier: signal window '(none)' of shape [0, 0] is too small; expected at least "
+        "[3, 1] for 3 ranks");
+  CHECK(rank.fabric.calls.empty());
 }
 
 TEST_CASE_FIXTURE(Fixture, "every op that makes a tile checks it") {

@@ -103,6 +103,13 @@ TEST_CASE("a view must fit the bytes of its window, not those that the heap rese
         }) ==
         "host: window 'data': shape [-1, 4] of 2-byte elements does not fit its 64 bytes; allocate "
         "more, or view less");
+  // A row of no rows, whose bytes are no int64.
+  CHECK(f.host.window<float>(buffer, {0, 17}).cols() == 17);
+  CHECK(error_of([&](auto here) {
+          f.host.window<float>(buffer, {0, (std::int64_t{1} << 62) + 1}, here);
+        }) ==
+        "host: window 'data': shape [0, 4611686018427387905] of 4-byte elements does not fit its "
+        "64 bytes; allocate more, or view less");
   CHECK(error_of([&](auto here) {
           f.host.window<float>(pld::WindowBuffer{}, {1, 1}, here);
         }) == "host: window of no buffer; call alloc_window_buffer first");

@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "core/scalar.h"
+#include "tests/core/fake_rank.h"
 
 using Int32 = pl::Scalar<std::int32_t>;
 using Int8 = pl::Scalar<std::int8_t>;
@@ -69,6 +70,10 @@ TEST_CASE("division by zero is an error, not a signal") {
   CHECK(division_error(0, false) == expected);
   CHECK(division_error(0, true) == expected);
   CHECK(division_error(1, true) == "no error");
+  const fake::Rank rank(1, 3);
+  CHECK(division_error(0, false) ==
+        "rank 1: the kernel divided a scalar by zero in index math before its first op; check the "
+        "divisor first");
 }
 
 TEST_CASE("a scalar compares and bounds loops as its value") {

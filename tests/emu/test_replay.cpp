@@ -31,6 +31,11 @@ TEST_CASE("a token is refused with the reason") {
     changed[i] = changed[i] == 'A' ? 'B' : 'A';
     CHECK_FALSE(decode(changed, program_hash("p")).ok());
   }
+  // One whose number 1 is written in two bytes.
+  CHECK(refusal("sr1.NBIAAAAAAAAAAAAAB4EA09BLUg", 0x1234).find("a damaged") == 0);
+  CHECK(refusal("sr2\nx.", 0).find("not a replay token") == 0);
+  CHECK(refusal("sr123456789.", 0).find("not a replay token") == 0);
+  CHECK(refusal("sr1", 0).find("not a replay token") == 0);
   CHECK_FALSE(decode("", 0).ok());
   CHECK_FALSE(decode("sr1.", 0).ok());
 }

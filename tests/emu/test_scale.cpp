@@ -174,5 +174,30 @@ TEST_CASE("cells of a large signal window: what signals leave is what loads and 
   }
 }
 
+// What each is after are those before it, and not each of them once for every way between them.
+TEST_CASE("many writes to the same bytes may be in flight at a time") {
+  symrace::FunctionProgram program([](pld::Host& host) {
+    const auto buffer = host.alloc_window_buffer({1, 8}, pl::DType::FP32, "data");
+    for (std::int32_t rank = 0; rank < 2; ++rank) {
+      host.dispatch(
+          pld::device(rank),
+          [](const pld::DistributedTensor<float>& data) {
+            if (pld::rank(pld::get_comm_ctx(data)).value() != 0) return;
+            for (int i = 0; i < 200; ++i) {
+              pld::remote_store(pl::full<float>({1, 8}, i), data, 1, {0, 0});
+            }
+            pld::tensor::put(data, 1, data, pld::AtomicType::None_);
+          },
+          host.window<float>(buffer, {1, 8}));
+    }
+  });
+  for (const Model& model : {Model::a2a3(), Model::weak()}) {
+    const auto explorer = *Explorer::create(program, 2, {.model = model});
+    const RunResult result = explorer->run(*make_random_strategy(), 1);
+    CHECK(result.outcome == Outcome::kOk);
+    CHECK(result.races.empty());
+  }
+}
+
 }  // namespace
 }  // namespace emu::testing

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 
+#include "core/function_program.h"
 #include "emu/determinism.h"
 #include "emu/parallel.h"
 #include "emu/replay.h"
@@ -107,6 +108,17 @@ TEST_CASE("strategies by name") {
   for (const char* name : {"", "pct", "pct:", "pct:0", "pct:x", "pct:3x", "Random"}) {
     CHECK_FALSE(make_strategy(name).ok());
   }
+}
+
+TEST_CASE("every strategy tells of a host that fails") {
+  symrace::FunctionProgram program([](pld::Host& host) { host.alloc_window_buffer(0); });
+  for (const char* name : {"random", "round-robin", "uniform", "pct:3"}) {
+    const auto strategy = *make_strategy(name);
+    CHECK(make_explorer(program, 2)->run(*strategy, 1).outcome == Outcome::kError);
+  }
+  const Exploration all = make_explorer(program, 2)->exhaust({});
+  REQUIRE(all.first_failure);
+  CHECK(all.first_failure->outcome == Outcome::kError);
 }
 
 bool same(const Exploration& a, const Exploration& b) {
