@@ -66,7 +66,8 @@ TEST_CASE("integers wrap") {
 }
 
 TEST_CASE("division by zero is an error, not a signal") {
-  const std::string expected = "the kernel divided a scalar by zero in index math; check the divisor first";
+  const std::string expected =
+      "the kernel divided a scalar by zero in index math; check the divisor first";
   CHECK(division_error(0, false) == expected);
   CHECK(division_error(0, true) == expected);
   CHECK(division_error(1, true) == "no error");

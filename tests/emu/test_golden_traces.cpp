@@ -42,13 +42,13 @@ Traces traces_of(const symrace::ProgramInfo& info, const Model& model, VehicleKi
 
 const Model kModels[] = {Model::sc(), Model::documented(), Model::a2a3(), Model::weak()};
 
-// In the form of golden_traces.inc: four hashes a line.
+// A line of golden_traces.inc.
 void print(const symrace::ProgramInfo& info, const Model& model) {
-  std::printf("{\"%s\", \"%s\", {\n", std::string(info.name).c_str(),
+  std::printf("{\"%s\", \"%s\", {", std::string(info.name).c_str(),
               std::string(model.name).c_str());
   const Traces traces = traces_of(info, model, VehicleKind::kFiber);
   for (std::size_t seed = 0; seed < kSeeds; ++seed) {
-    std::printf("0x%016" PRIx64 ",%s", traces[seed], seed % 4 == 3 ? "\n" : " ");
+    std::printf("%s0x%016" PRIx64, seed == 0 ? "" : ", ", traces[seed]);
   }
   std::printf("}},\n");
 }
