@@ -166,7 +166,9 @@ void DirectEngine::serve(Rank& rank) {
       case Rank::Order::kLeave:
         return;
       case Rank::Order::kRun:
+        rank.is_running = true;
         run_kernel(rank);
+        rank.is_running = false;
         watch_->finish(rank.context.rank, !rank.error.empty());
         break;
       case Rank::Order::kTask:
@@ -253,7 +255,18 @@ std::string DirectEngine::prepare() {
 
 RunWatch::End DirectEngine::run_threads(RunWatch::Clock::time_point deadline) {
   for (Rank& rank : ranks_) rank.give(Rank::Order::kRun);
-  return watch_->await_all(deadline, options_.interrupt);
+  std::function<void()> overdue;
+  if (options_.cannot_end) {
+    overdue = [this] {
+      const auto goes_on = std::find_if(ranks_.begin(), ranks_.end(),
+                                        [](const Rank& rank) { return rank.is_running.load(); });
+      if (goes_on == ranks_.end()) return;
+      options_.cannot_end(
+          absl::StrCat(between_ops(goes_on->context, "goes on without any op").data(),
+                       ", and the run is over; expected one that ends"));
+    };
+  }
+  return watch_->await_all(deadline, options_.interrupt, options_.patience, overdue);
 }
 
 absl::StatusOr<RunWatch::End> DirectEngine::run_processes(RunWatch::Clock::time_point deadline) {

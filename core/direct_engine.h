@@ -46,6 +46,11 @@ struct DirectOptions {
   bool pins_ranks = false;
   // Set (by a signal handler, say) to end a run early, as kInterrupted.
   const std::atomic<bool>* interrupt = nullptr;
+  // Called when a run has been over for `patience` and the kernel of some thread goes on without
+  // any op, with a line that names its rank: a thread cannot be ended, so that this is to end the
+  // process. Null: run() waits for it.
+  std::function<void(const std::string& error)> cannot_end = nullptr;
+  std::chrono::steady_clock::duration patience = std::chrono::seconds(10);
   // Makes the heap a named one, of one engine at a time.
   HeapLabel heap = {};
 };
@@ -67,7 +72,7 @@ struct DirectResult {
   std::vector<Mismatch> mismatches = {};  // kMismatch
 };
 
-// Not thread-safe itself. A thread whose kernel loops for ever without any op cannot be ended.
+// Not thread-safe itself.
 class DirectEngine {
  public:
   // `program` outlives the engine. ResourceExhausted when the heap or the threads cannot be had;
@@ -101,7 +106,8 @@ class DirectEngine {
     RankContext context;
     TilePool tiles;
     std::unique_ptr<RankFabric> fabric;
-    std::string error;  // one line; empty: none
+    std::atomic<bool> is_running{false};  // its kernel, in a thread
+    std::string error;                    // one line; empty: none
 
     // To start it. Each rank has its own: through a common one, a rank that is done with a run
     // would come before one that is yet to start, and ThreadSanitizer would miss their races.

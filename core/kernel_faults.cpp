@@ -198,6 +198,11 @@ void watch_kernels(const char* name, const KernelLimits& limits) {
   setitimer(ITIMER_REAL, &timer, nullptr);
 }
 
+void end_watched_process(const std::string& error) {
+  write_line("%s: %s", command, error.c_str());
+  _exit(2);
+}
+
 void unwatch_kernels() {
   unwatch_faults();
   exits_are_watched = false;  // nor has a fork the timer of its parent

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 namespace symrace {
 
@@ -35,6 +36,9 @@ struct KernelLimits {
 // From now on faults in kernels are told of, in lines that begin with `command`, which outlives the
 // process's kernels. `limits` are looked at ten times a second, by SIGALRM on the calling thread.
 void watch_kernels(const char* command, const KernelLimits& limits);
+
+// Ends such a process with status 2 and this line, where other threads of it go on.
+[[noreturn]] void end_watched_process(const std::string& error);
 
 // In a fork of such a process, whose parent tells how it ends.
 void unwatch_kernels();

@@ -54,20 +54,27 @@ void RunWatch::finish(std::int32_t rank, bool error) {
   }
 }
 
-RunWatch::End RunWatch::await_all(Clock::time_point deadline, const std::atomic<bool>* interrupt) {
+RunWatch::End RunWatch::await_all(Clock::time_point deadline, const std::atomic<bool>* interrupt,
+                                  Clock::duration patience, const std::function<void()>& overdue) {
   std::unique_lock lock(mutex_);
   const auto all = [this] { return finished_ == ranks(); };
+  const bool looks = interrupt != nullptr || overdue != nullptr;
   while (!all()) {
     const Clock::time_point now = Clock::now();
-    if (is_over() || (deadline == kNever && interrupt == nullptr)) {
+    if (is_over() || (deadline == kNever && !looks)) {
+      if (overdue != nullptr && !all_finished_.wait_for(lock, patience, all)) {
+        lock.unlock();
+        overdue();
+        lock.lock();
+      }
       all_finished_.wait(lock, all);
     } else if (interrupt != nullptr && interrupt->load(std::memory_order_relaxed)) {
       end(End::kInterrupted);
     } else if (now >= deadline) {
       end(End::kTimeLimit);
     } else {
-      all_finished_.wait_until(
-          lock, interrupt == nullptr ? deadline : std::min(deadline, now + kLookForInterrupt));
+      all_finished_.wait_until(lock,
+                               looks ? std::min(deadline, now + kLookForInterrupt) : deadline);
     }
   }
   return end_;

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 #include "core/fabric.h"
@@ -56,8 +57,10 @@ class RunWatch {
   void finish(std::int32_t rank, bool error);
 
   // --- For the engine ---
-  // Of threads: returns when every rank has finished; `interrupt` may be null.
-  End await_all(Clock::time_point deadline, const std::atomic<bool>* interrupt);
+  // Of threads: returns when every rank has finished; `interrupt` may be null. Once the run has
+  // been over for `patience` and some rank has not, calls `overdue`, if there is one, and waits on.
+  End await_all(Clock::time_point deadline, const std::atomic<bool>* interrupt,
+                Clock::duration patience = {}, const std::function<void()>& overdue = nullptr);
   // Of processes: ends a run for what none of its ranks sees, such as the death of one.
   void stop(End why);
   // Of processes: how the run ended, as far as it has.

@@ -3,6 +3,7 @@
 #include <iostream>
 #include <memory>
 
+#include "core/kernel_faults.h"
 #include "emu/diagnosis.h"
 #include "emu/stuck.h"
 #include "tools/interrupt.h"
@@ -38,6 +39,7 @@ absl::StatusOr<int> direct_command(const RunRequest& request) {
                                      .ranks_as = request.ranks_as,
                                      .time_limit = request.direct_time_limit,
                                      .interrupt = &interrupt_flag(),
+                                     .cannot_end = symrace::end_watched_process,
                                      .heap = request.options.heap});
   if (!engine.ok()) return engine.status();
   return report_direct(request, (*engine)->run(), "direct");

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/acl_engine.h"
+#include "core/kernel_faults.h"
 #include "emu/explore.h"
 #include "emu/strategies.h"
 #include "tools/direct_command.h"
@@ -57,7 +58,8 @@ absl::StatusOr<int> hardware_command(const RunRequest& request) {
   absl::StatusOr<std::unique_ptr<symrace::AclEngine>> engine =
       symrace::AclEngine::create(**program, {.devices = request.options.devices,
                                              .time_limit = request.direct_time_limit,
-                                             .interrupt = &interrupt_flag()});
+                                             .interrupt = &interrupt_flag(),
+                                             .cannot_end = symrace::end_watched_process});
   if (!engine.ok()) return engine.status();
   const symrace::DirectResult result = (*engine)->run();
   const absl::Status closed = (*engine)->close();

@@ -93,6 +93,28 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("direct: a kernel that goes on without any op when the run is over is named") {
+  std::atomic<bool> goes_on{true};
+  auto program = program_of([&](Data data, Data, std::int32_t me, std::int32_t) {
+    if (me == 0) throw std::runtime_error("enough");
+    pl::write(data, {0, 0}, 1);
+    while (goes_on) std::this_thread::yield();
+  });
+  std::string told;
+  const auto engine = engine_of(program, 2,
+                                {.cannot_end =
+                                     [&](const std::string& error) {
+                                       told = error;
+                                       goes_on = false;
+                                     },
+                                 .patience = std::chrono::milliseconds(1)});
+  CHECK(engine->run().outcome == Outcome::kError);
+  CHECK(told.starts_with("test_direct.cpp:"));
+  CHECK(
+      told.ends_with("rank 1: the kernel goes on without any op after its write here, and the run "
+                     "is over; expected one that ends"));
+}
+
 TEST_CASE("direct: windows are zero at the start of each run") {
   std::atomic<std::int32_t> dirty{0};
   FunctionProgram program = program_of([&](Data data, Data signal, std::int32_t me, std::int32_t) {
