@@ -3,8 +3,8 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
+#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -33,7 +33,8 @@ void RankRecord::clear() {
 void RankRecord::leave(std::string_view error, const SignalRecord& signals) {
   error_[error.copy(error_, kLongestError)] = '\0';
   const std::vector<SignalRecord::Entry> entries = signals.entries();
-  std::memcpy(signals_, entries.data(), entries.size() * sizeof(SignalRecord::Entry));
+  std::copy_n(std::as_bytes(std::span(entries)).begin(),
+              entries.size() * sizeof(SignalRecord::Entry), signals_);
   signal_count_ = entries.size();
   has_all_signals_ = signals.is_complete();
   has_left_ = true;
@@ -41,7 +42,8 @@ void RankRecord::leave(std::string_view error, const SignalRecord& signals) {
 
 void RankRecord::bring_signals(SignalRecord& to) const {
   std::vector<SignalRecord::Entry> entries(signal_count_);
-  std::memcpy(entries.data(), signals_, entries.size() * sizeof(SignalRecord::Entry));
+  std::copy_n(signals_, entries.size() * sizeof(SignalRecord::Entry),
+              std::as_writable_bytes(std::span(entries)).begin());
   to.restore(entries, has_all_signals_);
 }
 

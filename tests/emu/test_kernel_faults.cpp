@@ -124,6 +124,7 @@ TEST_CASE("a division of integers by zero is named") {
 #else
 TEST_CASE("AddressSanitizer's end of a kernel names the rank: a write past the end of a tile") {
   const Ended ended = run_in_child([](Data data) {
+    if (my_rank() != 1) return;
     const auto tile = pl::load(data, {0, 0}, {1, 8});
     const volatile std::byte past = tile.block()->bytes()[32];
     static_cast<void>(past);
@@ -131,7 +132,8 @@ TEST_CASE("AddressSanitizer's end of a kernel names the rank: a write past the e
   CHECK(ended.status != 0);
   CHECK(ended.err.find("AddressSanitizer: use-after-poison") != std::string::npos);
   CHECK(ended.err.find("test_kernel_faults.cpp:") != std::string::npos);
-  CHECK(ended.err.find("rank 0: the kernel was ended after its load here") != std::string::npos);
+  INFO(ended.err);
+  CHECK(ended.err.find("rank 1: the kernel was ended after its load here") != std::string::npos);
 }
 #endif
 
