@@ -46,9 +46,9 @@ struct DirectOptions {
   bool pins_ranks = false;
   // Set (by a signal handler, say) to end a run early, as kInterrupted.
   const std::atomic<bool>* interrupt = nullptr;
-  // Called when a run has been over for `patience` and the kernel of some thread goes on without
-  // any op, with a line that names its rank: a thread cannot be ended, so that this is to end the
-  // process. Null: run() waits for it.
+  // Called each time that a run has been over for `patience` and the kernel of some thread goes on
+  // without any op, with a line that names its rank: a thread cannot be ended, so that this is to
+  // end the process. Null: run() waits for it.
   std::function<void(const std::string& error)> cannot_end = nullptr;
   std::chrono::steady_clock::duration patience = std::chrono::seconds(10);
   // Makes the heap a named one, of one engine at a time.

@@ -14,7 +14,9 @@ constexpr std::chrono::milliseconds kPatience{100};
 }  // namespace
 
 RunWatch::RunWatch(std::int32_t ranks, RanksAs ranks_as)
-    : ranks_as_(ranks_as), left_in_(static_cast<std::size_t>(ranks)), mutex_(ranks_as) {}
+    : ranks_as_(ranks_as), left_in_(static_cast<std::size_t>(ranks)), mutex_(ranks_as) {
+  if (ranks_as == RanksAs::kThreads) all_finished_.emplace();
+}
 
 void RunWatch::begin() {
   const std::lock_guard lock(mutex_);
@@ -48,7 +50,7 @@ void RunWatch::finish(std::int32_t rank, bool error) {
   forget(rank);
   ++finished_;
   if (finished_ == ranks()) {
-    all_finished_.notify_one();
+    if (all_finished_) all_finished_->notify_one();
   } else {
     look_for_deadlock();
   }
@@ -62,19 +64,20 @@ RunWatch::End RunWatch::await_all(Clock::time_point deadline, const std::atomic<
   while (!all()) {
     const Clock::time_point now = Clock::now();
     if (is_over() || (deadline == kNever && !looks)) {
-      if (overdue != nullptr && !all_finished_.wait_for(lock, patience, all)) {
+      if (overdue == nullptr) {
+        all_finished_->wait(lock, all);
+      } else if (!all_finished_->wait_for(lock, patience, all)) {
         lock.unlock();
         overdue();
         lock.lock();
       }
-      all_finished_.wait(lock, all);
     } else if (interrupt != nullptr && interrupt->load(std::memory_order_relaxed)) {
       end(End::kInterrupted);
     } else if (now >= deadline) {
       end(End::kTimeLimit);
     } else {
-      all_finished_.wait_until(lock,
-                               looks ? std::min(deadline, now + kLookForInterrupt) : deadline);
+      all_finished_->wait_until(lock,
+                                looks ? std::min(deadline, now + kLookForInterrupt) : deadline);
     }
   }
   return end_;

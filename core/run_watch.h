@@ -57,8 +57,9 @@ class RunWatch {
   void finish(std::int32_t rank, bool error);
 
   // --- For the engine ---
-  // Of threads: returns when every rank has finished; `interrupt` may be null. Once the run has
-  // been over for `patience` and some rank has not, calls `overdue`, if there is one, and waits on.
+  // Of threads: returns when every rank has finished; `interrupt` may be null. While the run is
+  // over and some rank has not, calls `overdue`, if there is one, each time that `patience` has
+  // passed.
   End await_all(Clock::time_point deadline, const std::atomic<bool>* interrupt,
                 Clock::duration patience = {}, const std::function<void()>& overdue = nullptr);
   // Of processes: ends a run for what none of its ranks sees, such as the death of one.
@@ -98,7 +99,7 @@ class RunWatch {
   SharedArray<std::optional<DirectWait>> left_in_;  // each written by its rank only
   alignas(128) std::atomic<bool> over_{false};
   alignas(128) RankMutex mutex_;
-  std::condition_variable_any all_finished_;  // of threads
+  std::optional<std::condition_variable_any> all_finished_;  // of threads
   std::int32_t finished_ = 0;
   End end_ = End::kFinished;
 };

@@ -94,10 +94,15 @@ TEST_CASE(
 }
 
 TEST_CASE("direct: a kernel that goes on without any op when the run is over is named") {
+  std::atomic<bool> has_begun{false};
   std::atomic<bool> goes_on{true};
   auto program = program_of([&](Data data, Data, std::int32_t me, std::int32_t) {
-    if (me == 0) throw std::runtime_error("enough");
+    if (me == 0) {
+      while (!has_begun) std::this_thread::yield();
+      throw std::runtime_error("enough");
+    }
     pl::write(data, {0, 0}, 1);
+    has_begun = true;
     while (goes_on) std::this_thread::yield();
   });
   std::string told;
