@@ -1,5 +1,6 @@
 # --engine direct --ranks-as processes: a process a rank, none of which outlives the run or its parent.
 source "$(dirname "$0")/common.bash"
+export ASAN_OPTIONS=handle_segv=0  # who is sent SIGSEGV dies of it, in every build
 
 in_processes=(--engine direct --ranks-as processes)
 # Lasts until it is ended from outside, for all that a test can wait.
