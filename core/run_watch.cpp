@@ -58,6 +58,8 @@ void RunWatch::finish(std::int32_t rank, bool error) {
 
 RunWatch::End RunWatch::await_all(Clock::time_point deadline, const std::atomic<bool>* interrupt,
                                   Clock::duration patience, const std::function<void()>& overdue) {
+  if (!all_finished_) return end_;  // of processes, of which this is not asked
+  std::condition_variable_any& all_finished = *all_finished_;
   std::unique_lock lock(mutex_);
   const auto all = [this] { return finished_ == ranks(); };
   const bool looks = interrupt != nullptr || overdue != nullptr;
@@ -65,8 +67,8 @@ RunWatch::End RunWatch::await_all(Clock::time_point deadline, const std::atomic<
     const Clock::time_point now = Clock::now();
     if (is_over() || (deadline == kNever && !looks)) {
       if (overdue == nullptr) {
-        all_finished_->wait(lock, all);
-      } else if (!all_finished_->wait_for(lock, patience, all)) {
+        all_finished.wait(lock, all);
+      } else if (!all_finished.wait_for(lock, patience, all)) {
         lock.unlock();
         overdue();
         lock.lock();
@@ -76,8 +78,7 @@ RunWatch::End RunWatch::await_all(Clock::time_point deadline, const std::atomic<
     } else if (now >= deadline) {
       end(End::kTimeLimit);
     } else {
-      all_finished_->wait_until(lock,
-                                looks ? std::min(deadline, now + kLookForInterrupt) : deadline);
+      all_finished.wait_until(lock, looks ? std::min(deadline, now + kLookForInterrupt) : deadline);
     }
   }
   return end_;
