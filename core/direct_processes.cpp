@@ -13,9 +13,6 @@
 namespace symrace {
 namespace {
 
-// A signal handler can only set a flag, so somebody has to look, should the signal come before the
-// sleep.
-constexpr std::chrono::milliseconds kLookForInterrupt{10};
 // After the end of a run, or of the rank that came to its end last: a rank that waits or comes to
 // an op ends at once.
 constexpr std::chrono::milliseconds kGrace{500};
@@ -100,7 +97,7 @@ void DirectProcesses::watch(RankProcesses& processes, Clock::time_point deadline
       }
       until = kill_at;
     } else if (interrupt != nullptr) {
-      until = std::min(deadline, now + kLookForInterrupt);
+      until = std::min(deadline, now + RunWatch::kLookForInterrupt);
     }
     for (const RankProcesses::End& end : processes.wait(until)) {
       take_end(end, are_stuck);

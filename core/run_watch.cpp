@@ -6,8 +6,6 @@
 namespace symrace {
 namespace {
 
-// A signal handler can only set a flag, so somebody has to look.
-constexpr std::chrono::milliseconds kLookForInterrupt{10};
 // A rank that is stopped while it keeps the mutex must not keep the run from its end.
 constexpr std::chrono::milliseconds kPatience{100};
 

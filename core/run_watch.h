@@ -36,6 +36,9 @@ class RunWatch {
  public:
   using Clock = std::chrono::steady_clock;
   static constexpr Clock::time_point kNever = Clock::time_point::max();
+  // How often whoever awaits a run looks for an interrupt: a signal handler can only set a flag,
+  // and may do so before the sleep.
+  static constexpr std::chrono::milliseconds kLookForInterrupt{10};
 
   enum class End : std::uint8_t { kFinished, kDeadlock, kTimeLimit, kError, kInterrupted };
 
