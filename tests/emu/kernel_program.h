@@ -59,9 +59,7 @@ inline std::unique_ptr<Explorer> make_explorer(symrace::Program& program, std::i
   return *std::move(explorer);
 }
 
-inline std::int32_t my_rank() {
-  return symrace::internal::current_rank_pointer->rank;
-}
+inline std::int32_t my_rank() { return symrace::internal::current_rank_pointer->rank; }
 
 inline pl::Tile<std::int32_t> tile_of(std::int32_t value, std::int64_t cols = 1) {
   return pl::full<std::int32_t>({1, cols}, value);

@@ -77,6 +77,7 @@ void check_line(const std::function<void()>& fault, const std::string& what,
   CHECK(ended.err == "a2a3sim: " + place + ": rank 1: the kernel " + what + "\n");
 }
 
+#ifndef SYMRACE_HAS_ASAN
 // Neither inlined nor turned into a loop.
 [[gnu::noinline]] std::uint64_t deep(std::uint64_t depth) {
   if (depth == 0) return 0;
@@ -85,7 +86,6 @@ void check_line(const std::function<void()>& fault, const std::string& what,
   return deep(depth - 1) + static_cast<std::uint64_t>(frame[0]);
 }
 
-#ifndef SYMRACE_HAS_ASAN
 TEST_CASE("a stack that is used up is named, on either vehicle") {
   for (const VehicleKind vehicle : {VehicleKind::kFiber, VehicleKind::kThread}) {
     check_line(
