@@ -78,8 +78,7 @@ TEST_CASE("the buggy kernel shows its symptom within 1,000 seeds, the same on bo
 
     if (row.error != nullptr) {
       CHECK(shown.result.outcome == Outcome::kError);
-      CHECK_MESSAGE(std::regex_search(shown.result.error, std::regex(row.error)),
-                    shown.result.error);
+      CHECK_MESSAGE(is_in(row.error, shown.result.error), shown.result.error);
       // Before anything moves: nothing was delivered, no op took effect.
       for (const Event& event : shown.log.events) CHECK(event.kind != Event::Kind::kLand);
       continue;

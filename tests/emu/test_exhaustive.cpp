@@ -15,7 +15,7 @@ namespace emu::testing {
 namespace {
 
 #ifdef SYMRACE_FEWER_CASES
-constexpr std::uint64_t kKernels = 300;
+constexpr std::uint64_t kKernels = 100;
 #else
 constexpr std::uint64_t kKernels = 1500;
 #endif
