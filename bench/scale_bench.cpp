@@ -44,6 +44,17 @@ std::unique_ptr<symrace::Program> make_ring_allreduce(std::int32_t ranks) {
   return std::make_unique<bench::RingAllreduce>(ranks, (1 << 20) / 4);
 }
 
+// Thousands of transfers of a rank in flight at a time.
+MakeProgram moe_exchange(const char* tokens) {
+  return [tokens](std::int32_t ranks) {
+    const symrace::ProgramInfo& info = *kernels::find_program("17_moe_dispatch_combine");
+    symrace::Arguments arguments = symrace::default_arguments(info, ranks);
+    arguments.size = 4;
+    arguments.flags["tokens"] = tokens;
+    return *info.make(arguments);
+  };
+}
+
 struct Measured {
   double seconds = 0;
   std::uint64_t decisions = 0;
@@ -213,6 +224,8 @@ int main(int argc, char** argv) {
     add("RingShift", 1024, make_ring_shift);
     add("RingAllreduce", 384, make_ring_allreduce);
     add("MeshBarrier", 384, make_mesh_barrier);
+    add("MoeExchange/tokens:1000", 4, moe_exchange("1000"));
+    add("MoeExchange/tokens:4000", 4, moe_exchange("4000"));
     benchmark::RunSpecifiedBenchmarks();
     benchmark::Shutdown();
     // What was asked for by name is all that is wanted.

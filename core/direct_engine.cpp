@@ -16,7 +16,6 @@
 #include "core/kernel_faults.h"
 #include "core/posix_heap.h"
 #include "core/shared_array.h"
-#include "core/watched_fabric.h"
 
 namespace symrace {
 namespace {
@@ -167,7 +166,7 @@ void DirectEngine::serve(Rank& rank) {
         return;
       case Rank::Order::kRun:
         rank.is_running = true;
-        run_kernel(rank);
+        run_kernel(rank, rank.context);
         rank.is_running = false;
         watch_->finish(rank.context.rank, !rank.error.empty());
         break;
@@ -183,11 +182,11 @@ void DirectEngine::serve(Rank& rank) {
   }
 }
 
-void DirectEngine::run_kernel(Rank& rank) {
-  rank.context.ops = 0;
-  internal::current_rank_pointer = &rank.context;
+void DirectEngine::run_kernel(Rank& rank, RankContext& context) {
+  context.ops = 0;
+  internal::current_rank_pointer = &context;
   try {
-    host_.task(rank.context.rank).run();
+    host_.task(context.rank).run();
     rank.fabric->end();
   } catch (const DirectCancelled&) {  // what it was in is known to watch_
   } catch (const KernelError& error) {
@@ -195,22 +194,20 @@ void DirectEngine::run_kernel(Rank& rank) {
   } catch (const std::exception& error) {
     // In a run that is over, the kernel may only have turned the end into an exception of its own.
     if (!watch_->is_over()) {
-      rank.error = absl::StrCat(between_ops(rank.context, "threw").data(), ": ", error.what());
+      rank.error = absl::StrCat(between_ops(context, "threw").data(), ": ", error.what());
     }
   } catch (...) {
     if (!watch_->is_over()) {
-      rank.error = between_ops(rank.context, "threw").data();
+      rank.error = between_ops(context, "threw").data();
     }
   }
   internal::current_rank_pointer = nullptr;
 }
 
 void DirectEngine::run_in_process(Rank& rank, RankRecord& record) {
-  WatchedFabric fabric(*rank.fabric, record.last_op);
-  rank.context.fabric = &fabric;
-  rank.context.deferred_gets = 1;  // so that it is told of ops on private memory
+  record.context = rank.context;
   if (options_.pins_ranks) stay_on_core(rank.context.rank);
-  run_kernel(rank);
+  run_kernel(rank, record.context);
   record.leave(rank.error, rank.fabric->signals());
 }
 

@@ -120,7 +120,7 @@ class DirectEngine {
   };
 
   void serve(Rank& rank);
-  void run_kernel(Rank& rank);
+  void run_kernel(Rank& rank, RankContext& context);
   void run_in_process(Rank& rank, RankRecord& record);
   std::string prepare();  // an error, or ""
   RunWatch::End run_threads(RunWatch::Clock::time_point deadline);

@@ -8,8 +8,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "core/error.h"
-
 namespace symrace {
 namespace {
 
@@ -24,7 +22,7 @@ static_assert(std::is_trivially_copyable_v<SignalRecord::Entry>);
 void RankRecord::clear() {
   has_left_ = has_all_signals_ = false;
   signal_count_ = 0;
-  last_op.clear();
+  context.ops = 0;
 }
 
 void RankRecord::leave(std::string_view error, const SignalRecord& signals) {
@@ -48,7 +46,11 @@ absl::Status DirectProcesses::run(const Body& body,
                                   const std::vector<std::vector<PrivateRegion>>& outputs,
                                   Clock::time_point deadline, const std::atomic<bool>* interrupt) {
   const auto ranks = static_cast<std::int32_t>(records_.size());
-  for (RankRecord& record : records_) record.clear();
+  for (std::int32_t rank = 0; rank < ranks; ++rank) {
+    RankRecord& record = records_[static_cast<std::size_t>(rank)];
+    record.clear();
+    record.context.rank = rank;
+  }
   errors_.assign(records_.size(), "");
   std::optional<RankOutputs> returned;
   try {
@@ -113,15 +115,12 @@ void DirectProcesses::take_end(const RankProcesses::End& end, bool are_stuck) {
     error = left.error();
     return;
   }
-  const std::optional<Site> last = left.last_op.get();
-  if (end.was_killed && last) waits_.abandon(end.rank, *last);
+  const bool was_in_op = left.context.ops != 0 && left.context.latest.op != OpKind::kUse;
+  if (end.was_killed && was_in_op) waits_.abandon(end.rank, left.context.latest);
   // What a stuck rank was in has to be told; if it was in nothing, that is.
-  if (end.was_killed && (last || !are_stuck)) return;
-  error = absl::StrCat(
-      last ? short_location(last->where) + ": " : "", "rank ", end.rank, ": process ", end.pid, " ",
-      end.how, ", ",
-      last ? "its last op was " + std::string(op_name(last->op)) : "before its first op",
-      "; expected its kernel to return");
+  if (end.was_killed && (was_in_op || !are_stuck)) return;
+  const std::string how = absl::StrCat(end.how, " in process ", end.pid);
+  error = absl::StrCat(between_ops(left.context, how).data(), "; expected it to return");
   waits_.stop(RunWatch::End::kError);
 }
 

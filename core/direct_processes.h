@@ -15,11 +15,11 @@
 #include <vector>
 
 #include "core/direct_waits.h"
+#include "core/rank_context.h"
 #include "core/rank_outputs.h"
 #include "core/rank_processes.h"
 #include "core/shared_array.h"
 #include "core/signal_record.h"
-#include "core/watched_fabric.h"
 
 namespace symrace {
 
@@ -34,8 +34,10 @@ class RankRecord {
   // Into a record of the same run that is still empty.
   void bring_signals(SignalRecord& to) const;
 
+  // What the kernel runs with, for its latest op is to be told even of one that was killed.
+  RankContext context;
+
   void clear();
-  LastOp last_op;
 
  private:
   static constexpr std::size_t kLongestError = 2000;

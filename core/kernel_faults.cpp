@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -206,6 +207,12 @@ void end_watched_process(const std::string& error) {
 void unwatch_kernels() {
   unwatch_faults();
   exits_are_watched = false;  // nor has a fork the timer of its parent
+#ifndef SYMRACE_HAS_ASAN      // its shadow memory would count
+  if (memory_limit != 0) {
+    const rlimit limit{.rlim_cur = memory_limit, .rlim_max = memory_limit};
+    setrlimit(RLIMIT_DATA, &limit);
+  }
+#endif
 }
 
 }  // namespace symrace

@@ -40,7 +40,8 @@ void watch_kernels(const char* command, const KernelLimits& limits);
 // Ends such a process with status 2 and this line, where other threads of it go on.
 [[noreturn]] void end_watched_process(const std::string& error);
 
-// In a fork of such a process, whose parent tells how it ends.
+// In a fork of such a process, whose parent tells how it ends. The limit of memory is then one of
+// the fork's private memory, and past it allocations throw.
 void unwatch_kernels();
 
 }  // namespace symrace

@@ -55,6 +55,7 @@ struct Flag {
   std::string_view default_value;              // "" for a switch
   std::vector<std::string_view> choices = {};  // of a kChoice
   std::int64_t smallest = 0;                   // of a kInteger
+  std::string_view mode = "";                  // the --mode that it belongs to; "": any
   std::string_view help;
 };
 

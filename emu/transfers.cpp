@@ -1,6 +1,12 @@
 #include "emu/transfers.h"
 
 namespace emu {
+namespace {
+
+// From so many of a rank on, to look at each takes longer than to keep the index.
+constexpr std::uint32_t kMostUnindexed = 64;
+
+}  // namespace
 
 bool Transfers::must_follow(const Piece& earlier, const Piece& later) {
   const auto writes = [&](std::int32_t target, const symrace::WindowRegion& region) {
@@ -18,6 +24,15 @@ bool Transfers::must_follow(const Piece& earlier, const Piece& later) {
   return reads_target && later.target == later.rank && writes(later.rank, later.region);
 }
 
+bool Transfers::may_follow(const WriteIndex& index, const Piece& later) {
+  if ((later.writes_target() || later.target == later.rank) &&
+      index.may_overlap(later.target, later.region)) {
+    return true;
+  }
+  return (later.writes_own() || later.reads_own_slice) &&
+         index.may_overlap(later.rank, later.own());
+}
+
 void Transfers::begin(std::int32_t ranks, const Model& model) {
   model_ = model;
   holds_ = false;
@@ -31,10 +46,14 @@ void Transfers::begin(std::int32_t ranks, const Model& model) {
     }
     transfers.head = transfers.tail = Piece::kNone;
     transfers.releasable_head = transfers.releasable_tail = Piece::kNone;
-    transfers.issued = transfers.in_flight = transfers.own_writes = transfers.signals = 0;
+    transfers.issued = transfers.in_flight = transfers.own_writes = transfers.own_gets =
+        transfers.signals = 0;
     transfers.gated.clear();
     transfers.gate_front = 0;
     transfers.held.clear(signal_chunks_);
+    transfers.lined_up = 0;
+    if (transfers.is_indexed) transfers.index->clear();
+    transfers.is_indexed = false;
   }
   edges_.clear();
   free_edges_.clear();
@@ -61,6 +80,7 @@ std::uint32_t Transfers::enqueue() {
   if (piece.writes_own() || (piece.writes_target() && piece.target == piece.rank && !is_signal)) {
     ++transfers.own_writes;
   }
+  if (piece.writes_own()) ++transfers.own_gets;
   line_up(slot, transfers);
   return slot;
 }
@@ -70,6 +90,16 @@ void Transfers::line_up(std::uint32_t slot, RankTransfers& transfers) {
   piece.previous = transfers.tail;
   (transfers.tail == Piece::kNone ? transfers.head : pool_[transfers.tail].next) = slot;
   transfers.tail = slot;
+  const auto add = [&](std::int32_t target, const symrace::WindowRegion& region) {
+    transfers.index->add(target, region);
+  };
+  if (++transfers.lined_up > kMostUnindexed && !transfers.is_indexed) {
+    transfers.is_indexed = true;
+    if (transfers.index == nullptr) transfers.index = std::make_unique<WriteIndex>();
+    for_each(piece.rank, [&](const Piece& listed) { for_each_write(listed, add); });
+  } else if (transfers.is_indexed) {
+    for_each_write(piece, add);
+  }
 
   if (piece.effect == Piece::Effect::kSignal && transfers.releasable_head != Piece::kNone) {
     ++piece.blockers;
@@ -145,10 +175,17 @@ std::uint32_t Transfers::retire(std::uint32_t slot) {
   (piece.previous == Piece::kNone ? transfers.head : pool_[piece.previous].next) = piece.next;
   (piece.next == Piece::kNone ? transfers.tail : pool_[piece.next].previous) = piece.previous;
   --transfers.in_flight;
+  if (transfers.is_indexed) {
+    for_each_write(piece, [&](std::int32_t target, const symrace::WindowRegion& region) {
+      transfers.index->remove(target, region);
+    });
+  }
+  if (--transfers.lined_up == 0) transfers.is_indexed = false;
   if (piece.effect == Piece::Effect::kSignal) --transfers.signals;
   if (piece.writes_own() || (piece.effect == Piece::Effect::kWrite && piece.target == piece.rank)) {
     --transfers.own_writes;
   }
+  if (piece.writes_own()) --transfers.own_gets;
 
   for (std::uint32_t edge = piece.first_edge; edge != Piece::kNone;) {
     const Edge done = edges_[edge];
@@ -172,8 +209,14 @@ std::uint32_t Transfers::retire(std::uint32_t slot) {
   return unheld;
 }
 
+bool Transfers::may_await(std::int32_t rank, const symrace::WindowRegion& region) const {
+  const RankTransfers& transfers = rank_of(rank);
+  return transfers.own_writes != 0 &&
+         (!transfers.is_indexed || transfers.index->may_overlap(rank, region));
+}
+
 bool Transfers::awaits_get(std::int32_t rank, const symrace::WindowRegion& region) const {
-  if (!has_own_writes(rank)) return false;
+  if (rank_of(rank).own_gets == 0 || !may_await(rank, region)) return false;
   bool found = false;
   for_each(rank, [&](const Piece& piece) {
     found = found || (piece.writes_own() && symrace::overlaps(piece.own(), region));
@@ -182,7 +225,7 @@ bool Transfers::awaits_get(std::int32_t rank, const symrace::WindowRegion& regio
 }
 
 bool Transfers::awaits_own_write(std::int32_t rank, const symrace::WindowRegion& region) const {
-  if (!has_own_writes(rank)) return false;
+  if (!may_await(rank, region)) return false;
   bool found = awaits_get(rank, region);
   for_each(rank, [&](const Piece& piece) {
     found = found || (piece.effect == Piece::Effect::kWrite && piece.target == rank &&

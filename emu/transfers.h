@@ -10,6 +10,7 @@
 #define SYMRACE_EMU_TRANSFERS_H_
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "core/region.h"
@@ -18,6 +19,7 @@
 #include "emu/held_signals.h"
 #include "emu/model.h"
 #include "emu/piece.h"
+#include "emu/write_index.h"
 
 namespace emu {
 
@@ -86,17 +88,24 @@ class Transfers {
     std::uint32_t issued = 0;
     std::uint32_t in_flight = 0;
     std::uint32_t own_writes = 0;
-    std::uint32_t signals = 0;  // of those in flight
+    std::uint32_t own_gets = 0;  // of those
+    std::uint32_t signals = 0;   // of those in flight
     // Notifies that wait for their release, in issue order; [gate_front, size) are still held.
     std::vector<std::uint32_t> gated;
     std::size_t gate_front = 0;
     HeldSignals held;  // later than all pieces; their number is in `in_flight` and `signals`
+    std::uint32_t lined_up = 0;  // in flight and not held
+    // Of those lined up, once they are too many to look at each. Null: it was never needed.
+    std::unique_ptr<WriteIndex> index;
+    bool is_indexed = false;
   };
   struct Edge {
     std::uint32_t to;
     std::uint32_t next;
   };
 
+  // False when no write of the rank to own `region` is in flight.
+  bool may_await(std::int32_t rank, const symrace::WindowRegion& region) const;
   const RankTransfers& rank_of(std::int32_t rank) const {
     return ranks_[static_cast<std::size_t>(rank)];
   }
@@ -113,6 +122,7 @@ class Transfers {
     const bool skip_signals =
         piece.effect == Piece::Effect::kSignal && model_.releases_class(ReleaseClass::kSignal);
     if (transfers.in_flight == (skip_signals ? transfers.signals : 0)) return;
+    if (transfers.is_indexed && !may_follow(*transfers.index, piece)) return;
     for (std::uint32_t at = transfers.head; at != Piece::kNone; at = pool_[at].next) {
       Piece& earlier = pool_[at];
       if (earlier.number >= first_of_op_) break;
@@ -143,6 +153,13 @@ class Transfers {
   void line_up(std::uint32_t slot, RankTransfers& transfers);
   void hold();
   std::uint32_t unhold(RankTransfers& transfers, std::int32_t rank);
+  // Whether there may be an indexed piece that `later` must follow.
+  static bool may_follow(const WriteIndex& index, const Piece& later);
+  template <class Visit>
+  static void for_each_write(const Piece& piece, Visit&& visit) {
+    if (piece.writes_target()) visit(piece.target, piece.region);
+    if (piece.writes_own()) visit(piece.rank, piece.own());
+  }
   void order_after(Piece& earlier, std::uint32_t later_slot, Piece& later);
   void unblock(std::uint32_t slot);
   void open_gates(RankTransfers& transfers);

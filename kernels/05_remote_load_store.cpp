@@ -114,6 +114,7 @@ const symrace::ProgramInfo kRemoteLoadStore = {
               {.name = "atomic",
                .default_value = "none",
                .choices = {"none", "add"},
+               .mode = "push",
                .help = "push mode: add combines into what the peer has staged"}},
     .make = make_program<RemoteLoadStore>,
 };

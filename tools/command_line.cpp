@@ -10,6 +10,7 @@
 #include "kernels/programs.h"
 #include "tools/cost_table.h"
 #include "tools/flags.h"
+#include "tools/help.h"
 #include "tools/suggest.h"
 #include "tools/usage_error.h"
 #include "tools/values.h"
@@ -72,6 +73,13 @@ void read_program_flags(const Flags& flags, RunRequest& request) {
         value = std::to_string(parse_integer<std::int64_t>(name, flags.value(name), flag.smallest));
         break;
     }
+  }
+  const std::string_view mode = request.arguments.choice("mode");
+  for (const symrace::Flag& flag : request.program->flags) {
+    const std::string_view value = request.arguments.choice(flag.name);
+    if (flag.mode.empty() || flag.mode == mode || value == flag.default_value) continue;
+    throw UsageError("--", flag.name, " ", value, ": belongs to --mode ", flag.mode,
+                     ", and the mode is ", mode, "; expected --mode ", flag.mode, " with it");
   }
 }
 
@@ -184,7 +192,7 @@ void read_engine(const Flags& flags, RunRequest& request) {
         "--clock",     "--costs",    "--stack-size", "--hang-after"}) {
     if (!flags.given(emulator_only)) continue;
     throw UsageError(request.on_hardware ? "-p a2a3" : "--engine direct", ": it takes no ",
-                     emulator_only, ", which is the emulator's; expected one of them");
+                     emulator_only, ", which is the emulator's; expected either by itself");
   }
   if (flags.given("--time-limit")) request.direct_time_limit = read_time_limit(flags);
 }
@@ -381,8 +389,7 @@ RunRequest read_run(const Flags& flags, const symrace::ProgramInfo& program, boo
   return request;
 }
 
-Request parse_explain(const std::vector<std::string>& words, const Flags& engine) {
-  if (engine.given("--help")) return TextRequest{engine.help()};
+Request parse_explain(const std::vector<std::string>& words) {
   if (words.size() == 1) return ExplainRequest{};
   const std::string& symptom = words[1];
   std::vector<std::string_view> keys;
@@ -419,7 +426,11 @@ Request parse(const std::vector<std::string>& words, const symrace::ProgramInfo*
       throw UsageError(
           "heap: flags stand before it; expected 'a2a3sim heap' and its own behind it");
     }
-    if (engine.program() == kExplain) return parse_explain(words, engine);
+    if (engine.given("--help")) {
+      const std::string help = command_help(engine.program());
+      if (!help.empty()) return TextRequest{help};
+    }
+    if (engine.program() == kExplain) return parse_explain(words);
     if (engine.program().empty() || engine.program() == kList || engine.program() == kCosts ||
         engine.program() == kDevices) {
       if (engine.given("--help")) return TextRequest{engine.help()};

@@ -121,7 +121,11 @@ class TableReader {
     } catch (const Json::parse_error& error) {
       const std::string before = text.substr(0, error.byte > 0 ? error.byte - 1 : 0);
       const auto line = 1 + std::count(before.begin(), before.end(), '\n');
-      fail("", "is no JSON, as line " + std::to_string(line) + " shows", "a cost table");
+      const std::size_t column = before.size() - (before.rfind('\n') + 1) + 1;
+      fail("",
+           "is no JSON: line " + std::to_string(line) + ", column " + std::to_string(column) +
+               " does not go on as it should",
+           "a cost table");
     } catch (const Json::exception&) {  // a number that no double holds
       fail("", "holds a number out of range", "integers of picoseconds");
     }

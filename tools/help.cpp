@@ -103,6 +103,39 @@ Usage:
 )";
 }
 
+std::string command_help(std::string_view command) {
+  if (command == "list") {
+    return R"(Names the programs with what each does, and the seeded bugs with what each shows.
+
+Usage:
+  a2a3sim list
+)";
+  }
+  if (command == "explain") {
+    return R"(Tells a documented symptom's cause and fix; without a word, which symptoms there are.
+
+Usage:
+  a2a3sim explain [SYMPTOM]   as `a2a3sim explain` names it
+  a2a3sim explain [BUG]       the symptom that a seeded bug of `a2a3sim list` shows
+)";
+  }
+  if (command == "costs") {
+    return R"(Tells what operations cost in modelled time (--clock a2a3), and where each figure is from.
+
+Usage:
+  a2a3sim costs
+)";
+  }
+  if (command == "devices") {
+    return R"(Tells which cards there are for -p a2a3: SoC, free memory, and who can access whose memory.
+
+Usage:
+  a2a3sim devices
+)";
+  }
+  return "";
+}
+
 std::string exit_statuses() {
   return R"(Exit status:
   0    OK

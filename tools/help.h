@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "core/program.h"
 
@@ -14,6 +15,8 @@ namespace tools {
 std::string general_introduction();
 std::string program_introduction(const symrace::ProgramInfo& info, bool is_own_command);
 std::string heap_introduction();
+// All there is to tell of list, explain, costs and devices; "" of other words.
+std::string command_help(std::string_view command);
 // What stands below them.
 std::string exit_statuses();
 

@@ -23,16 +23,21 @@ absl::Status OutputFile::failure(int error) const { return cannot_write(flag_, p
 
 absl::StatusOr<std::unique_ptr<OutputFile>> OutputFile::open(const char* flag,
                                                              const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_CLOEXEC;
+  int descriptor = ::open(path.c_str(), kFlags | O_EXCL, 0666);
+  const bool is_made = descriptor >= 0;
+  if (!is_made && errno == EEXIST) descriptor = ::open(path.c_str(), kFlags, 0666);
   if (descriptor < 0) return cannot_write(flag, path, errno);
-  return std::unique_ptr<OutputFile>(new OutputFile(flag, path, descriptor));
+  return std::unique_ptr<OutputFile>(new OutputFile(flag, path, descriptor, is_made));
 }
 
 OutputFile::~OutputFile() {
   if (descriptor_ >= 0) ::close(descriptor_);
+  if (is_empty_) ::unlink(path_.c_str());
 }
 
 absl::Status OutputFile::write(std::string_view text) {
+  is_empty_ = false;
   struct stat info {};
   if (fstat(descriptor_, &info) != 0) return failure(errno);
   if (S_ISREG(info.st_mode) && ftruncate(descriptor_, 0) != 0) return failure(errno);

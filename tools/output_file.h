@@ -13,8 +13,8 @@ namespace tools {
 
 class OutputFile {
  public:
-  // Opens or makes it, and leaves what it holds until write().
-  // `flag`: the one that names it, for messages.
+  // Opens or makes it, and leaves what it holds until write(). One that was made and never written
+  // is removed again. `flag`: the one that names it, for messages.
   static absl::StatusOr<std::unique_ptr<OutputFile>> open(const char* flag,
                                                           const std::string& path);
   OutputFile(const OutputFile&) = delete;
@@ -25,13 +25,14 @@ class OutputFile {
   absl::Status write(std::string_view text);
 
  private:
-  OutputFile(const char* flag, std::string path, int descriptor)
-      : flag_(flag), path_(std::move(path)), descriptor_(descriptor) {}
+  OutputFile(const char* flag, std::string path, int descriptor, bool is_empty)
+      : flag_(flag), path_(std::move(path)), descriptor_(descriptor), is_empty_(is_empty) {}
   absl::Status failure(int error) const;
 
   const char* flag_;
   std::string path_;
   int descriptor_;
+  bool is_empty_;  // made by open(), and not written yet
 };
 
 }  // namespace tools

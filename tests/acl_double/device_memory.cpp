@@ -28,8 +28,9 @@ std::size_t whole_pages(std::size_t bytes) {
   return (bytes + page - 1) / page * page;
 }
 
+// Its pages at once: what is allocated is filled.
 std::byte* map_shared(int memfd, std::size_t bytes, int rights) {
-  void* address = mmap(nullptr, bytes, rights, MAP_SHARED, memfd, 0);
+  void* address = mmap(nullptr, bytes, rights, MAP_SHARED | MAP_POPULATE, memfd, 0);
   return address == MAP_FAILED ? nullptr : static_cast<std::byte*>(address);
 }
 

@@ -75,6 +75,8 @@ bad "--chunk-cols: '-1' is out of range; $at_least_0 that fits 64 bits" \
 bad "--size: '0' is out of range; $at_least_1 that fits 64 bits" -d 0,1 06_put_get --size 0
 bad "--size: '99999999999999999999' is out of range; $at_least_1 that fits 64 bits" \
   -d 0,1 06_put_get --size 99999999999999999999
+bad "--atomic add: belongs to --mode push, and the mode is load; expected --mode push with it" \
+  -d 0,1 05_remote_load_store --atomic add
 
 # Sizes that no machine has room for: before anything is allocated.
 for size in 9223372036854775807 1000000000000000; do
@@ -93,6 +95,11 @@ writable="expected a writable file, or - for stdout"
 bad "--json: cannot write '$scratch/no/file': No such file or directory; $writable" \
   -d 0,1 06_put_get --json "$scratch/no/file"
 bad "--json: cannot write '$scratch': Is a directory; $writable" -d 0,1 06_put_get --json "$scratch"
+printf 'kept\n' >"$scratch/earlier"
+bad "--report: cannot write '$scratch/no/file': No such file or directory; $writable" \
+  -d 0,1 06_put_get --json "$scratch/new" --sarif "$scratch/earlier" --report "$scratch/no/file"
+[ ! -e "$scratch/new" ] || fail "$ran: left an empty file"
+expect_equal "$(<"$scratch/earlier")" kept
 bad "--json: the file name is empty; expected a file, or - for stdout" -d 0,1 06_put_get --json ""
 if [ -e /dev/full ]; then
   run "$a2a3sim" -d 0,1 06_put_get --json /dev/full

@@ -126,7 +126,7 @@ expect_error 'the ACL runtime libm.so.6 has no aclInit; expected a newer CANN'
 for flag in '--seed 1' '--seeds 2' '--model sc' '--races on' --timeline '--json -' '--clock a2a3'; do
   # shellcheck disable=SC2086
   run "$a2a3sim" -p a2a3 -d 0,1 06_put_get $flag
-  expect_error "-p a2a3: it takes no ${flag%% *}, which is the emulator's; expected one of them"
+  expect_error "-p a2a3: it takes no ${flag%% *}, which is the emulator's; expected either by itself"
 done
 run "$a2a3sim" -p a2a3 -d 0,1 06_put_get --engine direct
 expect_error '-p a2a3 and --engine exclude each other; expected one of them'

@@ -13,8 +13,12 @@ awk 'length > 100' <<<"$out" | grep -q . && fail "$ran: has lines of more than 1
 general=$out
 run "$a2a3sim" -h
 expect_equal "$out" "$general"
-run "$a2a3sim" list --help
-expect_equal "$out" "$general"
+for command in list explain costs devices; do
+  run "$a2a3sim" "$command" --help
+  expect_status 0
+  expect_line "$out" "  a2a3sim $command.*"
+  [[ $out != "$general" ]] || fail "$ran: the general help"
+done
 
 run "$a2a3sim" 06_put_get --help
 expect_status 0

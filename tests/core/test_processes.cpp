@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <memory>
@@ -17,11 +18,14 @@
 #include <string_view>
 #include <vector>
 
+#include "core/address_sanitizer.h"
 #include "core/direct_engine.h"
 #include "core/error.h"
 #include "core/function_program.h"
+#include "core/kernel_faults.h"
 #include "core/pl.h"
 #include "core/pld.h"
+#include "core/rank_context.h"
 #include "core/rank_mutex.h"
 
 namespace symrace {
@@ -65,6 +69,7 @@ std::unique_ptr<DirectEngine> engine_of(Program& program, std::int32_t ranks,
   return *std::move(engine);
 }
 
+constexpr std::uint32_t kRankLine = __LINE__ + 1;
 std::int32_t my_rank(const Data& data) { return pld::rank(pld::get_comm_ctx(data)); }
 std::int32_t rank_count(const Data& data) { return pld::nranks(pld::get_comm_ctx(data)); }
 
@@ -224,11 +229,12 @@ const std::vector<Death>& deaths() {
 }
 
 constexpr std::int32_t kEarly = 100;  // added to a death's number: before any op
-constexpr std::uint32_t kDeathLine = __LINE__ + 6;
+constexpr std::uint32_t kDeathLine = __LINE__ + 7;
 // The rank before the last dies of `what`, once every other rank waits or is about to.
 void die_behind_a_notify(OutRow, Data data, Data signal, std::int32_t what) {
-  const std::int32_t n = rank_count(data);
-  if (my_rank(data) == n - 2) {
+  const RankContext& me = *internal::current_rank_pointer;  // to ask for one's rank is an op
+  const std::int32_t n = me.world_size;
+  if (me.rank == n - 2) {
     if (what >= kEarly) deaths()[static_cast<std::size_t>(what - kEarly)].die();
     pld::system::notify(signal, n - 1, {0, 0}, 1, NotifyOp::AtomicAdd);
     deaths()[static_cast<std::size_t>(what)].die();
@@ -242,7 +248,7 @@ void die_behind_a_notify(OutRow, Data data, Data signal, std::int32_t what) {
 
 TEST_CASE("processes: each kind of death is named with the last op and its line; the others end") {
   for (const std::int32_t ranks : {3, 7}) {
-    const std::string rank = "rank " + std::to_string(ranks - 2) + ": process  ";
+    const std::string rank = "rank " + std::to_string(ranks - 2) + ": the kernel ";
     Case dying{die_behind_a_notify, ranks};
     const auto engine = engine_of(dying.program, ranks, {.time_limit = {}});
     for (std::size_t which = 0; which < deaths().size(); ++which) {
@@ -251,12 +257,12 @@ TEST_CASE("processes: each kind of death is named with the last op and its line;
       CHECK(late.outcome == Outcome::kError);
       CHECK(without_pid(late.error) ==
             "test_processes.cpp:" + std::to_string(kDeathLine) + ": " + rank + deaths()[which].how +
-                ", its last op was notify; expected its kernel to return");
+                " in process  after its notify here; expected it to return");
       dying.what += kEarly;
       const DirectResult early = engine->run();
       CHECK(early.outcome == Outcome::kError);
       CHECK(without_pid(early.error) ==
-            rank + deaths()[which].how + ", before its first op; expected its kernel to return");
+            rank + deaths()[which].how + " in process  before its first op; expected it to return");
       CHECK_FALSE(has_children());
     }
   }
@@ -270,22 +276,23 @@ TEST_CASE("processes: an op on private memory is named too, and a collective by 
                     }
                   },
                   2};
-  CHECK(engine_of(in_private.program, 2)->run().error.find("its last op was store;") !=
+  CHECK(engine_of(in_private.program, 2)->run().error.find(" after its store here;") !=
         std::string::npos);
-  Case in_barrier{[](OutRow, Data data, Data signal, std::int32_t) {
+  Case in_barrier{[](OutRow, Data, Data signal, std::int32_t) {
                     pld::tensor::barrier(Data(signal).view(0, 0, 2, 1));
-                    if (my_rank(data) == 0) _exit(1);
+                    if (internal::current_rank_pointer->rank == 0) _exit(1);
                   },
                   2};
-  CHECK(engine_of(in_barrier.program, 2)->run().error.find("its last op was barrier;") !=
+  CHECK(engine_of(in_barrier.program, 2)->run().error.find(" after its barrier here;") !=
         std::string::npos);
 }
 
 TEST_CASE("processes: a rank that computes for ever is killed when another dies, or time is up") {
   Case looping{[](OutRow, Data data, Data, std::int32_t what) {
-                 if (my_rank(data) == 1 && what == 0) _exit(9);
+                 const std::int32_t me = my_rank(data);
+                 if (me == 1 && what == 0) _exit(9);
                  if (what == 2) pld::system::fence();
-                 if (my_rank(data) == 0 || what != 0) {
+                 if (me == 0 || what != 0) {
                    for (volatile bool forever = true; forever;) {
                    }
                  }
@@ -298,9 +305,10 @@ TEST_CASE("processes: a rank that computes for ever is killed when another dies,
   looping.what = 1;
   const DirectResult opless = engine->run();
   CHECK(opless.outcome == Outcome::kError);
-  CHECK(without_pid(opless.error) ==
-        "rank 0: process  was ended by SIGKILL, before its first op; expected its kernel to "
-        "return");
+  CHECK(without_pid(opless.error) == "test_processes.cpp:" + std::to_string(kRankLine) +
+                                         ": rank 0: the kernel was ended by SIGKILL in process  "
+                                         "after what it did here; expected it "
+                                         "to return");
   looping.what = 2;
   const DirectResult late = engine->run();
   REQUIRE(late.outcome == Outcome::kTimeLimit);
@@ -442,6 +450,35 @@ TEST_CASE("rank mutex: a process that dies with it gives it up; one that lives k
   CHECK(mutex[0].try_lock_for(std::chrono::milliseconds(0)));
   mutex[0].unlock();
 }
+
+#ifndef SYMRACE_HAS_ASAN
+std::string here(int lines_back,
+                 const std::source_location& where = std::source_location::current()) {
+  return "test_processes.cpp:" + std::to_string(static_cast<int>(where.line()) - lines_back);
+}
+
+TEST_CASE("processes: a rank that allocates without end throws at the limit of memory") {
+  Case greedy{[](OutRow, Data data, Data, std::int32_t) {
+                if (my_rank(data) != 1) return;
+                pl::write(data, {0, 0}, 1);
+                std::vector<std::vector<char>> held;
+                while (true) held.emplace_back(std::size_t{1} << 20, 'x');
+              },
+              2};
+  const std::string place = here(5);
+  const pid_t child = fork();  // faults are watched for as long as a process lasts
+  if (child == 0) {
+    watch_kernels("core_tests", {.memory_bytes = std::uint64_t{256} << 20});
+    const std::string error = engine_of(greedy.program, 2)->run().error;
+    std::fprintf(stderr, "%s\n", error.c_str());
+    _exit(error == place + ": rank 1: the kernel threw after its write here: std::bad_alloc" ? 0
+                                                                                             : 1);
+  }
+  int status = -1;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+}
+#endif
 
 }  // namespace
 }  // namespace symrace

@@ -12,12 +12,13 @@ found=$build/found
 
 # run_target SECONDS TARGET: with what it says in a file, unless it fails.
 run_target() {
-  local seconds=$1 target=$2 inputs=$build/inputs/$2 log=$build/$2.log
+  local seconds=$1 target=$2 inputs=$build/inputs/$2 log=$build/$2.log words=()
+  [[ ! -f tests/fuzz/$target.dict ]] || words=(-dict="tests/fuzz/$target.dict")
   rm -rf -- "$inputs"
   mkdir -p -- "$inputs" "$found"
   cp -- tests/fuzz/corpus/"$target"/* "$inputs"
   if ! "$build/tests/fuzz/fuzz_$target" -max_total_time="$seconds" -timeout=10 -max_len=1024 \
-    -print_final_stats=1 -artifact_prefix="$found/$target-" "$inputs" >"$log" 2>&1 </dev/null; then
+    "${words[@]}" -print_final_stats=1 -artifact_prefix="$found/$target-" "$inputs" >"$log" 2>&1 </dev/null; then
     cat -- "$log"
     symrace_say "fuzz_$target: failed; the input is" \
       "$(sed -n 's/.*Test unit written to //p' "$log"), kept in $symrace_root"
