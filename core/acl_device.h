@@ -19,8 +19,8 @@ namespace symrace {
 
 class AclDevice {
  public:
-  // As much as one staged() gives.
-  static constexpr std::size_t kStagingBytes = 1 << 20;
+  // As much as one staged() gives: a whole on-core buffer, and the values of some notifies.
+  static constexpr std::size_t kStagingBytes = 256 << 10;
 
   // `acl` outlives the device.
   AclDevice(AclRuntime& acl, std::int32_t id) : acl_(acl), id_(id) {}

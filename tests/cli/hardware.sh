@@ -115,7 +115,7 @@ ACL_DOUBLE_DEVICES=0 on_double -p a2a3 -d 0,1 06_put_get
 expect_error '-d: device 0 does not exist; the ACL runtime has 0 devices'
 ACL_DOUBLE_NO_PEER=0-2 on_double -p a2a3 -d 0-2 06_put_get
 expect_error "rank 0 on device 0: device 0 cannot access device 2; expected devices with access to one another, as .*"
-ACL_DOUBLE_MEMORY=1052672 on_double -p a2a3 -d 0,1 06_put_get
+ACL_DOUBLE_MEMORY=266240 on_double -p a2a3 -d 0,1 06_put_get
 expect_error 'rank 0 on device 0: aclrtMalloc\([0-9]+ bytes\) failed with 207001: .*'
 SYMRACE_ACL_LIBRARY=/nowhere/libascendcl.so run "$a2a3sim" -p a2a3 -d 0,1 06_put_get
 expect_error "the ACL runtime cannot be loaded: /nowhere/libascendcl.so: .*; expected CANN's set_env.sh to .*"

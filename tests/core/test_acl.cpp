@@ -412,7 +412,7 @@ TEST_CASE("acl: devices that are not there, that cannot reach one another, or ha
           "one another, as 'a2a3sim devices' tells");
   }
   {
-    const Cards cards("ACL_DOUBLE_MEMORY=1052672");  // 4 KiB beside what is staged in
+    const Cards cards("ACL_DOUBLE_MEMORY=266240");  // 4 KiB beside what is staged in
     CHECK(error_of({0, 1}).find("rank 0 on device 0: aclrtMalloc(8192 bytes) failed with 207001: "
                                 "aclrtMalloc: 8192 bytes on device 0") == 0);
   }

@@ -4,6 +4,7 @@
 #include <exception>
 #include <stdexcept>
 
+#include "core/function_program.h"
 #include "core/rng.h"
 #include "tests/emu/kernel_program.h"
 
@@ -85,7 +86,7 @@ TEST_CASE("a kernel's own exception fails its rank, names it, and the next sched
       CHECK(failed.outcome == Outcome::kError);
       CHECK(
           failed.error ==
-          "test_execution.cpp:74: rank 1: the kernel threw after its barrier here: out of cheese");
+          "test_execution.cpp:75: rank 1: the kernel threw after its barrier here: out of cheese");
       throws = false;
       CHECK(explorer->run(*strategy, 5).outcome == Outcome::kOk);
     }
@@ -233,6 +234,44 @@ TEST_CASE("a run of no transfers that fits a step: one rank, nothing to decide")
   const RunResult result = run_once(program, 1);
   CHECK(result.outcome == Outcome::kOk);
   CHECK(result.decisions == 0);
+}
+
+TEST_CASE("all_to_all_v: a negative count of rows is an error of its rank, and names the peer") {
+  symrace::FunctionProgram program([](pld::Host& host) {
+    const auto window = [&](const char* name, std::int64_t cols) {
+      return host.window<std::int32_t>(host.alloc_window_buffer({2, cols}, pl::DType::INT32, name),
+                                       {2, cols});
+    };
+    const Data input = window("input", 1), target = window("target", 1);
+    const Data signal = window("signal", 2), send = window("send", 1), recv = window("recv", 1);
+    for (std::int32_t r = 0; r < 2; ++r) {
+      host.dispatch(
+          pld::device(r),
+          [](Data in, Data to, Data cells, Data out_counts, Data in_counts) {
+            if (my_rank() == 1) pl::write(out_counts, {0, 0}, -3);
+            pld::tensor::all_to_all_v(in, to, cells, out_counts, in_counts);
+          },
+          input, target, signal, send, recv);
+    }
+  });
+  const std::string error = run_once(program, 2).error;
+  INFO(error);
+  CHECK(error.find("rank 1: all_to_all_v: send_counts[0] = -3; expected 0 or more rows") !=
+        std::string::npos);
+}
+
+TEST_CASE("pl::store takes a whole tensor too") {
+  std::vector<std::int32_t> seen;
+  KernelProgram program([&](Data data, Data) {
+    if (my_rank() != 0) return;
+    std::int32_t memory[6] = {1, 2, 3, 4, 5, 6};
+    pl::store(pl::Tensor<std::int32_t>(memory, 2, 3), {1, 2}, data);
+    const auto got = pl::load(data, {0, 0}, {4, 6});
+    seen.assign(got.data({}), got.data({}) + 24);
+  });
+  CHECK(run_once(program, 2).outcome == Outcome::kOk);
+  CHECK(seen == std::vector<std::int32_t>{0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 0,
+                                          0, 0, 4, 5, 6, 0, 0, 0, 0, 0, 0, 0});
 }
 
 }  // namespace
