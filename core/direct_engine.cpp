@@ -258,9 +258,7 @@ RunWatch::End DirectEngine::run_threads(RunWatch::Clock::time_point deadline) {
       const auto goes_on = std::find_if(ranks_.begin(), ranks_.end(),
                                         [](const Rank& rank) { return rank.is_running.load(); });
       if (goes_on == ranks_.end()) return;
-      options_.cannot_end(
-          absl::StrCat(between_ops(goes_on->context, "goes on without any op").data(),
-                       ", and the run is over; expected one that ends"));
+      options_.cannot_end(endless(goes_on->context));
     };
   }
   return watch_->await_all(deadline, options_.interrupt, options_.patience, overdue);

@@ -119,8 +119,12 @@ void DirectProcesses::take_end(const RankProcesses::End& end, bool are_stuck) {
   if (end.was_killed && was_in_op) waits_.abandon(end.rank, left.context.latest);
   // What a stuck rank was in has to be told; if it was in nothing, that is.
   if (end.was_killed && (was_in_op || !are_stuck)) return;
-  const std::string how = absl::StrCat(end.how, " in process ", end.pid);
-  error = absl::StrCat(between_ops(left.context, how).data(), "; expected it to return");
+  if (end.was_killed) {
+    error = endless(left.context);
+  } else {
+    const std::string how = absl::StrCat(end.how, " in process ", end.pid);
+    error = absl::StrCat(between_ops(left.context, how).data(), "; expected it to return");
+  }
   waits_.stop(RunWatch::End::kError);
 }
 

@@ -87,9 +87,10 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   const std::uintptr_t stack = stack_pointer(context);
   if (stack != 0 && address + kNear > stack && address < stack + kNear) {
     end_with("used up its stack (stack overflow)",
-             "recursion with an end, or a larger --stack-size");
+             "recursion with an end, or a larger --stack-size (of a thread, ulimit -s)");
   }
-  end_with("touched memory that is not there (SIGSEGV)",
+  end_with(signal == SIGBUS ? "touched memory that is not there (SIGBUS)"
+                            : "touched memory that is not there (SIGSEGV)",
            "a pointer into an object that lives; a build with -DSYMRACE_SANITIZE=ON says which");
 }
 
@@ -188,6 +189,7 @@ void watch_kernels(const char* name, const KernelLimits& limits) {
   watch_faults();
   exits_are_watched = true;
   std::atexit(on_exit);
+  std::at_quick_exit(on_exit);
   if (hang_ticks == 0 && memory_limit == 0) return;
   struct sigaction action {};
   action.sa_handler = on_tick;

@@ -27,13 +27,13 @@ absl::Status check_heap_name(std::string_view name) {
   constexpr std::size_t kLongest = 64;
   constexpr std::string_view kAllowed =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
-  if (!name.empty() && name.size() <= kLongest && name.front() != '.' &&
+  if (!name.empty() && name.size() <= kLongest && name.front() != '.' && name.front() != '-' &&
       name.find_first_not_of(kAllowed) == std::string_view::npos) {
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError(
       absl::StrCat("not a name for a heap; expected 1 to ", kLongest,
-                   " letters, digits, '.', '_' and '-', and no '.' to begin with"));
+                   " letters, digits, '.', '_' and '-', and neither '.' nor '-' to begin with"));
 }
 
 std::string heap_object(std::string_view name) { return std::string(kPrefix).append(name); }

@@ -24,4 +24,9 @@ std::array<char, 512> between_ops(const RankContext& rank, std::string_view what
   return text;
 }
 
+std::string endless(const RankContext& rank) {
+  return std::string(between_ops(rank, "goes on without any op").data()) +
+         ", and the run is over; expected one that ends";
+}
+
 }  // namespace symrace

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "core/fabric.h"
@@ -34,6 +35,9 @@ struct RankContext {
 // "put.cpp:12: rank 1: the kernel `what` after its notify here", or what of it fits. Allocates
 // nothing, so that signal handlers may call it.
 std::array<char, 512> between_ops(const RankContext& rank, std::string_view what);
+
+// What is wrong with a kernel that comes to no op once its run is over.
+std::string endless(const RankContext& rank);
 
 namespace internal {
 // Set by the engine whenever it hands control to a rank; null outside kernels.

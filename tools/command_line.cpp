@@ -239,7 +239,10 @@ void read_exhaustive_flags(const Flags& flags, RunRequest& request) {
   if (!request.is_exhaustive()) {
     for (const char* flag : {"--max-executions", "--time-limit"}) {
       if (flags.given(flag)) {
-        throw UsageError(flag, " without --strategy exhaustive; expected both");
+        throw UsageError(flag, " without --strategy exhaustive",
+                         std::string_view(flag) == "--time-limit"
+                             ? ", --engine direct or -p a2a3; expected one of them with it"
+                             : "; expected both");
       }
     }
     return;

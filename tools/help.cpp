@@ -140,7 +140,8 @@ std::string exit_statuses() {
   return R"(Exit status:
   0    OK
   1    a finding: a race, an output that differs, a deadlock, or the step bound
-  2    bad input, or a kernel that asked for what the hardware cannot do
+  2    bad input, a file that cannot be written, or a kernel that failed by itself or asked for
+       what the hardware cannot do
   130  interrupted by Ctrl-C, after telling what was found so far
 )";
 }

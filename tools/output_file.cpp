@@ -36,6 +36,13 @@ OutputFile::~OutputFile() {
   if (is_empty_) ::unlink(path_.c_str());
 }
 
+bool OutputFile::is_same_file(const OutputFile& other) const {
+  struct stat mine {};
+  struct stat its {};
+  return fstat(descriptor_, &mine) == 0 && fstat(other.descriptor_, &its) == 0 &&
+         S_ISREG(mine.st_mode) && mine.st_dev == its.st_dev && mine.st_ino == its.st_ino;
+}
+
 absl::Status OutputFile::write(std::string_view text) {
   is_empty_ = false;
   struct stat info {};

@@ -21,6 +21,8 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
   ~OutputFile();
 
+  // Whether both write to one file, by whatever names.
+  bool is_same_file(const OutputFile& other) const;
   // Replaces what it holds.
   absl::Status write(std::string_view text);
 

@@ -128,6 +128,12 @@ absl::StatusOr<std::vector<Output>> open_outputs(const RunRequest& request) {
       absl::StatusOr<std::unique_ptr<OutputFile>> file =
           OutputFile::open(output.flag, *output.path);
       if (!file.ok()) return file.status();
+      for (const Output& other : outputs) {
+        if (other.to_stdout() || !other.file->is_same_file(**file)) continue;
+        return absl::InvalidArgumentError(absl::StrCat(other.flag, " and ", output.flag,
+                                                       " both write '", *output.path,
+                                                       "'; expected a file for each"));
+      }
       output.file = *std::move(file);
     }
     outputs.push_back(std::move(output));

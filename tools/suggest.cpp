@@ -10,6 +10,13 @@ namespace {
 
 constexpr std::size_t kMostSuggestions = 3;
 
+bool is_same_letter(char a, char b) {
+  const auto small = [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  };
+  return small(a) == small(b);
+}
+
 // Insertions, deletions, substitutions and swaps of neighbours that make `a` into `b`.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
@@ -17,7 +24,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   for (std::size_t i = 1; i <= a.size(); ++i) {
     row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t substituted = last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      const std::size_t substituted = last[j - 1] + (is_same_letter(a[i - 1], b[j - 1]) ? 0 : 1);
       row[j] = std::min({substituted, last[j] + 1, row[j - 1] + 1});
       if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
         row[j] = std::min(row[j], before[j - 2] + 1);

@@ -100,6 +100,10 @@ bad "--report: cannot write '$scratch/no/file': No such file or directory; $writ
   -d 0,1 06_put_get --json "$scratch/new" --sarif "$scratch/earlier" --report "$scratch/no/file"
 [ ! -e "$scratch/new" ] || fail "$ran: left an empty file"
 expect_equal "$(<"$scratch/earlier")" kept
+ln -s earlier "$scratch/link"
+bad "--json and --trace both write '$scratch/link'; expected a file for each" \
+  -d 0,1 06_put_get --json "$scratch/earlier" --trace "$scratch/link"
+expect_equal "$(<"$scratch/earlier")" kept
 bad "--json: the file name is empty; expected a file, or - for stdout" -d 0,1 06_put_get --json ""
 if [ -e /dev/full ]; then
   run "$a2a3sim" -d 0,1 06_put_get --json /dev/full

@@ -206,12 +206,13 @@ refused "no regular file; expected a shared-memory object"
 rm "$object"
 
 # Words.
-name="not a name for a heap; expected 1 to 64 letters, digits, '.', '_' and '-', and no '.' to begin with"
+name="not a name for a heap; expected 1 to 64 letters, digits, '.', '_' and '-', and neither '.' nor '-' to begin with"
 for wrong in ../x a/b /x . .hidden 'a b' "$(printf 'n%.0s' {1..65})"; do
   bad "heap show: '$wrong' is $name" heap show "$wrong"
   bad "heap rm: '$wrong' is $name" heap rm "$wrong"
   bad "--heap: '$wrong' is $name" -d 0,1 05_remote_load_store --heap "$wrong"
 done
+bad "--heap: '-x' is $name" -d 0,1 05_remote_load_store --heap -x
 forms="expected 'a2a3sim heap list', 'a2a3sim heap show NAME' or 'a2a3sim heap rm NAME'"
 bad "heap: what to do is missing; $forms" heap
 bad "heap: 'shw' is not one of list, show, rm; did you mean 'show'?" heap shw x

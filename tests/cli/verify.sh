@@ -96,7 +96,7 @@ wrong '--strategy exhaustive and --seeds exclude each other; expected one of the
   -d 0,1 06_put_get --strategy exhaustive --seeds 5
 wrong '--max-executions without --strategy exhaustive; expected both' \
   -d 0,1 06_put_get --max-executions 5
-wrong '--time-limit without --strategy exhaustive; expected both' -d 0,1 06_put_get --time-limit 5
+wrong '--time-limit without --strategy exhaustive, --engine direct or -p a2a3; expected one of them with it' -d 0,1 06_put_get --time-limit 5
 wrong "--strategy: 'pct' has no depth; expected pct:D, as pct:3" -d 0,1 06_put_get --strategy pct
 wrong "--strategy pct:D: '0' is out of range; expected an integer from 1 to 1000" \
   -d 0,1 06_put_get --strategy pct:0

@@ -4,8 +4,10 @@
 //   SYMRACE_PRINT_GOLDEN_TRACES=1 emu_tests --source-file='*golden*'
 #include <array>
 #include <cinttypes>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <vector>
 
 #include "emu/explore.h"
 #include "emu/strategies.h"
@@ -73,6 +75,19 @@ TEST_CASE("traces equal their goldens on either vehicle") {
       }
     }
   }
+}
+
+TEST_CASE("what moves is hashed byte by byte, however its rows lie") {
+  std::vector<std::byte> spread(4 * 24);
+  std::vector<std::byte> packed(4 * 8);
+  for (std::size_t i = 0; i < packed.size(); ++i) {
+    packed[i] = static_cast<std::byte>(i * 37 + 11);
+    spread[i / 8 * 24 + i % 8] = packed[i];
+  }
+  const std::uint64_t hash = hash_rows(packed.data(), 8, {4, 8, 8});
+  CHECK(hash_rows(spread.data(), 24, {4, 8, 24}) == hash);
+  spread[24] ^= std::byte{1};
+  CHECK(hash_rows(spread.data(), 24, {4, 8, 24}) != hash);
 }
 
 }  // namespace

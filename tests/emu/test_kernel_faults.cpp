@@ -91,7 +91,7 @@ TEST_CASE("a stack that is used up is named, on either vehicle") {
     check_line(
         [] { deep(~std::uint64_t{0}); },
         "used up its stack (stack overflow) after its write here; expected recursion with an "
-        "end, or a larger --stack-size",
+        "end, or a larger --stack-size (of a thread, ulimit -s)",
         {}, vehicle);
   }
 }
@@ -139,6 +139,9 @@ TEST_CASE("AddressSanitizer's end of a kernel names the rank: a write past the e
 
 TEST_CASE("an exit is named") {
   check_line([] { std::exit(0); },  // NOLINT(concurrency-mt-unsafe)
+             "called exit after its write here; expected a return, for the other ranks have not "
+             "ended");
+  check_line([] { std::quick_exit(0); },
              "called exit after its write here; expected a return, for the other ranks have not "
              "ended");
 }

@@ -56,7 +56,7 @@ TEST_CASE("what shares a byte with a write is never missed, whatever was added a
     return static_cast<std::int64_t>(random() % limit);
   };
   int sharing = 0;
-  for (int round = 0; round < 300; ++round) {
+  for (int round = 0; round < 60; ++round) {
     const std::uint64_t bytes = std::uint64_t{64} << (random() % 8);
     const auto some = [&] {
       const std::int64_t row_bytes = below(random() % 2 == 0 ? 8 : 200);
@@ -86,7 +86,7 @@ TEST_CASE("what shares a byte with a write is never missed, whatever was added a
     index.clear();
     CHECK_FALSE(index.may_overlap(0, {.extent = {1, std::int64_t{1} << 20, 0}}));
   }
-  CHECK(sharing > 1000);
+  CHECK(sharing > 500);
 }
 
 TEST_CASE("rows that lie side by side are told apart, in one slice and in those of many ranks") {
