@@ -187,6 +187,18 @@ TEST_CASE("direct: put and get between overlapping regions of own slice read bef
     CHECK(seen[kCols + i] == static_cast<std::int32_t>(i + 1));
 }
 
+TEST_CASE("direct: a get into private memory, of a part of a window") {
+  std::int32_t got[4] = {};
+  FunctionProgram program = program_of([&](Data data, Data signal, std::int32_t me, std::int32_t) {
+    if (me == 0) pl::store(row_of(7), {0, 0}, data);
+    pld::tensor::barrier(Data(signal).view(0, 0, 2, 1));
+    const pl::Out<pl::Tensor<std::int32_t>> out(got + 1, 1, 2);
+    if (me == 1) pld::tensor::get(out, 0, pl::slice(data, {0, 3}, {1, 2}));
+  });
+  REQUIRE(engine_of(program, 2)->run().outcome == Outcome::kOk);
+  CHECK((got[0] == 0 && got[1] == 7 && got[2] == 7 && got[3] == 0));
+}
+
 TEST_CASE("direct: a deadlock is seen at once, with what each rank waits for and what was sent") {
   FunctionProgram program = program_of([&](Data, Data signal, std::int32_t me, std::int32_t) {
     if (me == 2) return;
