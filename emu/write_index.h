@@ -30,7 +30,7 @@ class WriteIndex {
     std::int32_t level;  // it has 2^level bytes
     friend bool operator==(const Block&, const Block&) = default;
     template <class H>
-    friend H AbslHashValue(H hash, const Block& block) {
+    friend H AbslHashValue(H hash, const Block& block) {  // NOLINT(readability-identifier-naming)
       return H::combine(std::move(hash), block.number, block.target, block.level);
     }
   };
