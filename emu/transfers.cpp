@@ -211,7 +211,7 @@ std::uint32_t Transfers::retire(std::uint32_t slot) {
 
 bool Transfers::may_await(std::int32_t rank, const symrace::WindowRegion& region) const {
   const RankTransfers& transfers = rank_of(rank);
-  return transfers.own_writes != 0 &&
+  return has_own_writes(rank) &&
          (!transfers.is_indexed || transfers.index->may_overlap(rank, region));
 }
 

@@ -115,8 +115,7 @@ Usage:
     return R"(Tells a documented symptom's cause and fix; without a word, which symptoms there are.
 
 Usage:
-  a2a3sim explain [SYMPTOM]   as `a2a3sim explain` names it
-  a2a3sim explain [BUG]       the symptom that a seeded bug of `a2a3sim list` shows
+  a2a3sim explain [SYMPTOM]
 )";
   }
   if (command == "costs") {

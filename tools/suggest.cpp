@@ -1,5 +1,7 @@
 #include "tools/suggest.h"
 
+#include <absl/strings/ascii.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
@@ -11,10 +13,8 @@ namespace {
 constexpr std::size_t kMostSuggestions = 3;
 
 bool is_same_letter(char a, char b) {
-  const auto small = [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  };
-  return small(a) == small(b);
+  return absl::ascii_tolower(static_cast<unsigned char>(a)) ==
+         absl::ascii_tolower(static_cast<unsigned char>(b));
 }
 
 // Insertions, deletions, substitutions and swaps of neighbours that make `a` into `b`.
